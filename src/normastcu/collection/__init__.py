@@ -1,0 +1,1 @@
+"""Documents, queries and judgments: schemas, readers of outside formats, HTML to text."""

@@ -1,0 +1,1 @@
+"""Kedro datasets of our own."""

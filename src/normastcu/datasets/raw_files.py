@@ -1,0 +1,113 @@
+"""Raw files of a collection, wherever its source has them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Generic, Never, TypeVar
+
+from kedro.io import AbstractDataset
+from kedro.io.core import DatasetError
+from kedro_datasets._typing import TablePreview
+
+from normastcu.collection.errors import CollectionError
+from normastcu.collection.judgments import SUFFIX_FORMATS
+from normastcu.collection.sources import RawFile, SourceSettings, fetch, local_file
+from normastcu.datasets.previews import first_rows
+
+T = TypeVar("T")
+
+
+class ReadOnlyDataset(AbstractDataset[Never, T], Generic[T]):
+    """Base of datasets that hand out raw files and never write one."""
+
+    def save(self, data: Never) -> None:
+        """Refuse: raw files are read only."""
+        raise DatasetError(f"Raw files are never written; given: {data!r}.")
+
+
+class RawFileDataset(ReadOnlyDataset[RawFile]):
+    """One raw file of the collection's source: a directory, the hub, or the court's open data.
+
+    Loading hands out the file, downloaded where need be; reading it is the task of the
+    collection room. Saving is refused: raw files are never written.
+
+    Parameters
+    ----------
+    source
+        The environment's `source` (see `normastcu.collection.sources.SourceSettings`).
+    names
+        The names that the file may have, the preferred one first.
+    metadata
+        For Kedro-Viz.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: dict[str, Any],
+        names: Sequence[str],
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        self._source = SourceSettings.model_validate(source)
+        self._names = tuple(names)
+        self.metadata = metadata
+
+    def load(self) -> RawFile:
+        """Return the file, fetched where need be."""
+        return fetch(self._source, self._names)
+
+    def preview(self, nrows: int = 5) -> TablePreview:
+        """Return the first rows, where the file is at hand; nothing is downloaded for it."""
+        folder = self._source.files.path
+        paths = [Path(folder) / name for name in self._names] if folder else []
+        present = [path for path in paths if path.is_file()]
+        return first_rows(local_file(present[0]), nrows) if present else TablePreview({})
+
+    def _describe(self) -> dict[str, Any]:
+        return {"kind": self._source.kind, "names": self._names}
+
+
+class LabelFilesDataset(ReadOnlyDataset[list[RawFile]]):
+    """The files with labels of judges that were made elsewhere.
+
+    Parameters
+    ----------
+    location
+        A directory, one file, or a pattern such as ``labels/*.qrels``; nothing means that the
+        collection has no imported judges.
+    metadata
+        For Kedro-Viz.
+    """
+
+    def __init__(self, *, location: str | None, metadata: dict[str, Any] | None = None) -> None:
+        self._location = location
+        self.metadata = metadata
+
+    def load(self) -> list[RawFile]:
+        """Return the files, sorted by name."""
+        if not self._location:
+            return []
+        paths = self._paths()
+        if not paths:
+            raise CollectionError(
+                f"There are no label files at {self._location}: expected a directory with files "
+                f"ending in {', '.join(SUFFIX_FORMATS)}, one file, or a pattern. Correct "
+                "`judge_labels` in conf/<environment>/globals.yml, or give it with "
+                "--params judge_labels=<path>."
+            )
+        return [local_file(path) for path in paths]
+
+    def preview(self, nrows: int = 5) -> TablePreview:
+        """Return the first rows of the first file."""
+        paths = self._paths() if self._location else []
+        return first_rows(local_file(paths[0]), nrows) if paths else TablePreview({})
+
+    def _paths(self) -> list[Path]:
+        location = Path(str(self._location)).expanduser()
+        if location.is_file():
+            return [location]
+        if location.is_dir():
+            return sorted(path for path in location.iterdir() if path.suffix in SUFFIX_FORMATS)
+        return sorted(path for path in location.parent.glob(location.name) if path.is_file())
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": self._location}

@@ -1,0 +1,100 @@
+"""Tables: chunked parquet for the corpus, and the three forms of a table of the report."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from kedro.io import AbstractDataset
+from kedro_datasets._typing import TablePreview
+
+from normastcu.collection.documents import DOCUMENT_COLUMNS, DocumentChunks
+from normastcu.datasets.files import replacing
+from normastcu.datasets.previews import shortened
+from normastcu.reporting.latex import to_latex
+
+
+class DocumentChunksDataset(AbstractDataset[DocumentChunks, DocumentChunks]):
+    """The corpus as parquet, written and read in chunks of a few hundred documents.
+
+    The file appears under its name only when all chunks are written.
+
+    Parameters
+    ----------
+    filepath
+        The parquet file; the entry ``documents@pandas`` reads the same one as a whole.
+    metadata
+        For Kedro-Viz.
+    """
+
+    def __init__(self, *, filepath: str, metadata: dict[str, Any] | None = None) -> None:
+        self._path = Path(filepath)
+        self.metadata = metadata
+
+    def load(self) -> DocumentChunks:
+        """Return the documents, read anew by each loop."""
+        return DocumentChunks(self._batches)
+
+    def save(self, data: DocumentChunks) -> None:
+        """Write the chunks one after the other."""
+        schema = pa.schema([(name, pa.large_string()) for name in DOCUMENT_COLUMNS])
+        with replacing(self._path) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+            for chunk in data:
+                writer.write_table(pa.Table.from_pandas(chunk, schema, preserve_index=False))
+
+    def preview(self, nrows: int = 5) -> TablePreview:
+        """Return the first documents, their long texts cut."""
+        first = next(iter(self.load())).head(nrows)
+        return shortened(first)
+
+    def _batches(self) -> Iterator[pd.DataFrame]:
+        with pq.ParquetFile(self._path) as file:
+            for index in range(file.num_row_groups):
+                yield file.read_row_group(index).to_pandas().astype("str")
+
+    def _exists(self) -> bool:
+        return self._path.is_file()
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": PurePath(self._path)}
+
+
+class ReportTableDataset(AbstractDataset[pd.DataFrame, pd.DataFrame]):
+    """A table of the report: parquet (the truth, with its types), CSV and LaTeX beside it.
+
+    Parameters
+    ----------
+    filepath
+        The path without a suffix.
+    metadata
+        For Kedro-Viz.
+    """
+
+    def __init__(self, *, filepath: str, metadata: dict[str, Any] | None = None) -> None:
+        self._path = Path(filepath)
+        self.metadata = metadata
+
+    def load(self) -> pd.DataFrame:
+        """Read the parquet file."""
+        return pd.read_parquet(self._path.with_suffix(".parquet"))
+
+    def save(self, data: pd.DataFrame) -> None:
+        """Write the table in its three forms."""
+        with replacing(self._path.with_suffix(".parquet")) as temporary:
+            data.to_parquet(temporary, index=False)
+        with replacing(self._path.with_suffix(".csv")) as temporary:
+            data.to_csv(temporary, index=False, lineterminator="\n")
+        with replacing(self._path.with_suffix(".tex")) as temporary:
+            temporary.write_text(to_latex(data), encoding="utf-8")
+
+    def preview(self, nrows: int = 20) -> TablePreview:
+        """Return the first rows in the form that Kedro-Viz shows."""
+        return shortened(self.load().head(nrows))
+
+    def _exists(self) -> bool:
+        return self._path.with_suffix(".parquet").is_file()
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": PurePath(self._path.with_suffix(".parquet"))}

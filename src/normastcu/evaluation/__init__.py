@@ -1,0 +1,1 @@
+"""Measures and statistics as pure functions on arrays and frames."""

@@ -1,0 +1,1 @@
+"""The pipelines of the method, one package each."""

@@ -1,0 +1,84 @@
+"""Nodes of `ingestion`: each reads one kind of raw file, checks it, and says where it came from."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from normastcu.collection.documents import DocumentChunks, corpus_statistics, read_corpus
+from normastcu.collection.frames import typed_frame
+from normastcu.collection.judgments import (
+    FILE_TYPES,
+    check_judged_documents,
+    file_record,
+    read_assessor_judgments,
+    read_judge_labels,
+)
+from normastcu.collection.queries import read_queries
+from normastcu.collection.settings import (
+    AssessorFormat,
+    DocumentFormat,
+    GradeScale,
+    JudgeLabelFormat,
+    TableFormat,
+)
+from normastcu.collection.sources import RawFile
+
+FILE_TABLE_TYPES = {"table": "str", **FILE_TYPES}
+
+
+def ingest_queries(file: RawFile, settings: TableFormat) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the queries, and the record of their file."""
+    queries = read_queries(file, settings)
+    return queries, file_table("queries", [file_record(file, n_rows=len(queries))])
+
+
+def ingest_assessor_judgments(
+    file: RawFile, settings: AssessorFormat, scale: GradeScale, queries: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the judgments of people, and the record of their file."""
+    imported = read_assessor_judgments(file, settings, scale.values, set(queries["query_id"]))
+    return imported.table, file_table("assessor_judgments", imported.files)
+
+
+def ingest_judge_labels(
+    files: list[RawFile], settings: JudgeLabelFormat, scale: GradeScale, queries: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the labels of judges made elsewhere, and the records of their files."""
+    imported = read_judge_labels(files, settings, scale.values, set(queries["query_id"]))
+    return imported.table, file_table("judge_labels", imported.files)
+
+
+def ingest_documents(
+    file: RawFile, settings: DocumentFormat
+) -> tuple[DocumentChunks, pd.DataFrame, pd.DataFrame]:
+    """Return the documents in chunks, the rows dropped, and the record of their file."""
+    corpus = read_corpus(file, settings)
+    record = file_record(file, n_rows=corpus.n_rows)
+    return corpus.chunks, corpus.dropped, file_table("documents", [record])
+
+
+def describe_corpus(documents: DocumentChunks) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return Tables 2 and 3: length percentiles, missing values."""
+    return corpus_statistics(documents)
+
+
+def check_collection(
+    documents: DocumentChunks, judgments: pd.DataFrame, labels: pd.DataFrame
+) -> pd.DataFrame:
+    """Raise where a judged document is not in the corpus; return the pairs by query."""
+    doc_ids = {doc_id for chunk in documents for doc_id in chunk["doc_id"]}
+    check_judged_documents(judgments, doc_ids)
+    check_judged_documents(labels, doc_ids)
+    pairs = judgments[["query_id", "doc_id"]].drop_duplicates()
+    return pairs.groupby("query_id").size().rename("n_pairs").reset_index()
+
+
+def file_table(table: str, records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the records of files, and the table that was read from them."""
+    return typed_frame([{"table": table, **record} for record in records], FILE_TABLE_TYPES)
+
+
+def join_file_tables(*tables: pd.DataFrame) -> pd.DataFrame:
+    """Return the records of all files in one table."""
+    return pd.concat(tables, ignore_index=True)

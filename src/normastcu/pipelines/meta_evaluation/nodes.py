@@ -1,0 +1,185 @@
+"""Nodes of `meta_evaluation`, pair level: every annotator on the pairs that people judged."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from normastcu.collection.frames import typed_frame
+from normastcu.collection.judgments import ordered
+from normastcu.collection.settings import AssessorFormat, GradeScale, JudgeLabelFormat
+from normastcu.evaluation import agreement
+from normastcu.evaluation.bootstrap import IntArray, resample_indices
+from normastcu.evaluation.counts import grade_counts
+from normastcu.pipelines.parameters import BootstrapSettings
+from normastcu.reporting import figures
+from normastcu.reporting.summary import summarise_judges
+
+PAIR = ["query_id", "doc_id"]
+REFERENCE = "reference"
+
+
+def gather_grades(
+    means: pd.DataFrame,
+    judgments: pd.DataFrame,
+    labels: pd.DataFrame,
+    assessors: AssessorFormat,
+    judges: JudgeLabelFormat,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put reference, people and judges into one table, and name the annotators in their order.
+
+    The reference is the mean grade rounded half to even. Only pairs that a person graded are
+    kept; a judge's labels on other pairs are counted in `coverage`.
+    """
+    reference = means[PAIR].assign(
+        annotator=REFERENCE, grade=agreement.round_half_to_even(means["mean_grade"])
+    )
+    annotators = typed_frame(
+        [
+            (REFERENCE, "reference"),
+            *((name, "assessor") for name in ordered(judgments["annotator"], assessors.assessors)),
+            *((name, "judge") for name in ordered(labels["annotator"], judges.order)),
+        ],
+        {"annotator": "str", "kind": "str"},
+    )
+    check_names(annotators)
+    everything = pd.concat([reference, judgments, labels], ignore_index=True)
+    grades = everything.merge(means[PAIR], on=PAIR).merge(annotators, on="annotator")
+    columns = [*PAIR, "annotator", "kind", "grade"]
+    return grades[columns].astype({"annotator": "str", "grade": "Int64"}), annotators
+
+
+def check_names(annotators: pd.DataFrame) -> None:
+    """Raise where a judge is called like a person, or one of them `reference`."""
+    twice = annotators.loc[annotators["annotator"].duplicated(), "annotator"]
+    if len(twice):
+        raise ValueError(
+            f"{twice.iloc[0]!r} names two annotators. A judge can't be called like an assessor or "
+            f"{REFERENCE!r}: rename its file, or give it a name under `imported_judges.names`."
+        )
+
+
+def count_coverage(
+    means: pd.DataFrame, labels: pd.DataFrame, annotators: pd.DataFrame
+) -> pd.DataFrame:
+    """Count for each judge the pairs of the reference by outcome, and its labels elsewhere."""
+    pairs = pd.MultiIndex.from_frame(means[PAIR])
+    rows = []
+    for judge in annotators.loc[annotators["kind"] == "judge", "annotator"]:
+        own = labels[labels["annotator"] == judge]
+        inside = pd.MultiIndex.from_frame(own[PAIR]).isin(pairs)
+        n_ok = int((inside & own["grade"].notna()).sum())
+        rows += [
+            (judge, "ok", n_ok),
+            (judge, "not judged", len(pairs) - n_ok),
+            (judge, "outside the reference", int((~inside).sum())),
+        ]
+    return typed_frame(rows, {"judge": "str", "outcome": "str", "n": "Int64"})
+
+
+def list_judges(annotators: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 7: model and prompt of each judge, where its labels are from, their hash."""
+    rows = []
+    for judge in annotators.loc[annotators["kind"] == "judge", "annotator"]:
+        own = files[[judge in names.split(", ") for names in files["annotators"]]]
+        model, _, prompt = judge.rpartition("_")
+        rows.append(
+            (
+                judge,
+                model or judge,
+                prompt if model else None,
+                "imported: " + ", ".join(own["file"]),
+                ", ".join(own["sha256"]),
+            )
+        )
+    columns = ["judge", "model", "prompt", "source", "settings_hash"]
+    return typed_frame(rows, dict.fromkeys(columns, "str"))
+
+
+def count_grades(grades: pd.DataFrame, annotators: pd.DataFrame, scale: GradeScale) -> pd.DataFrame:
+    """Return Table 10: grades by annotator."""
+    return grade_counts(agreement.wide_grades(grades), kinds_of(annotators), scale.values)
+
+
+def compare_annotators(
+    grades: pd.DataFrame,
+    annotators: pd.DataFrame,
+    scale: GradeScale,
+    bootstrap: BootstrapSettings,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return every pairwise agreement (Figure 5), and alpha with and without each judge."""
+    wide = agreement.wide_grades(grades)
+    queries, indices = draw_resamples(grades, bootstrap)
+    kinds = kinds_of(annotators)
+    people = [name for name, kind in kinds.items() if kind == "assessor"]
+    judges = [name for name, kind in kinds.items() if kind == "judge"]
+    groups = {"assessors": people}
+    groups |= {f"assessors and {judge}": [*people, judge] for judge in judges}
+    if len(judges) > 1:
+        groups |= {"judges": judges, "assessors and judges": [*people, *judges]}
+    return (
+        agreement.pairwise_agreement(wide, scale.values, indices, list(kinds), queries=queries),
+        agreement.alpha_table(groups, wide, scale.values, indices, queries=queries),
+    )
+
+
+def measure_bias(
+    grades: pd.DataFrame,
+    means: pd.DataFrame,
+    annotators: pd.DataFrame,
+    bootstrap: BootstrapSettings,
+) -> pd.DataFrame:
+    """Return Table 11: mean error and mean absolute error against the unrounded mean."""
+    queries, indices = draw_resamples(grades, bootstrap)
+    kinds = {name: kind for name, kind in kinds_of(annotators).items() if name != REFERENCE}
+    wide = agreement.wide_grades(grades)
+    return agreement.bias_table(wide, means, kinds, indices, queries=queries)
+
+
+def describe_judges(
+    grades: pd.DataFrame, means: pd.DataFrame, annotators: pd.DataFrame, scale: GradeScale
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return Table 12, the confusion with the reference, and the agreement query by query."""
+    wide = agreement.wide_grades(grades)
+    judges = [name for name, kind in kinds_of(annotators).items() if kind == "judge"]
+    queries = sorted(set(grades["query_id"]))
+    tables = (
+        agreement.range_agreement(wide, means, judges, scale.values),
+        agreement.confusion_table(wide, means, judges, scale.values),
+        agreement.agreement_by_query(wide, means, judges, scale.values, queries=queries),
+    )
+    inside, confusion, by_query = (
+        table.rename(columns={"annotator": "judge"}).astype({"judge": "str"}) for table in tables
+    )
+    return inside, confusion, by_query
+
+
+def summarise(
+    annotators: pd.DataFrame, kappas: pd.DataFrame, bias: pd.DataFrame, coverage: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the few numbers of each judge that the run ends with."""
+    return summarise_judges(kinds_of(annotators), kappas, bias, coverage)
+
+
+def draw_annotators(
+    counts: pd.DataFrame, kappas: pd.DataFrame, annotators: pd.DataFrame, scale: GradeScale
+) -> tuple[Figure, Figure, Figure]:
+    """Return Figures 4 and 5, and the agreement with the reference with its intervals."""
+    among = kappas[(kappas["annotator_a"] != REFERENCE) & (kappas["annotator_b"] != REFERENCE)]
+    with_reference = kappas[kappas["annotator_a"] == REFERENCE]
+    return (
+        figures.grade_shares(counts, scale.names),
+        figures.kappa_matrix(among),
+        figures.kappa_intervals(with_reference, kinds_of(annotators)),
+    )
+
+
+def kinds_of(annotators: pd.DataFrame) -> dict[str, str]:
+    """Return the kind of each annotator, in the order of the tables."""
+    return dict(zip(annotators["annotator"], annotators["kind"], strict=True))
+
+
+def draw_resamples(
+    grades: pd.DataFrame, bootstrap: BootstrapSettings
+) -> tuple[list[str], IntArray]:
+    """Return the judged queries, sorted, and the resamples that all statistics share."""
+    queries = sorted(set(grades["query_id"]))
+    return queries, resample_indices(len(queries), bootstrap.resamples, bootstrap.seed)

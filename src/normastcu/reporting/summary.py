@@ -1,0 +1,154 @@
+"""The few lines that a run ends with."""
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+REFERENCE = "reference"
+TEXT_COLUMNS = ("judge", "ci_method", "reading", "undefined")
+WHOLE_COLUMNS = ("n", "n_asked", "n_queries")
+COLUMNS = (
+    "judge",
+    "n",
+    "n_asked",
+    "coverage",
+    "kappa_quadratic",
+    "ci90_low",
+    "ci90_high",
+    "ci95_low",
+    "ci95_high",
+    "ci_method",
+    "reading",
+    "kappa_assessors",
+    "exact",
+    "me",
+    "mae",
+    "n_queries",
+    "undefined",
+)
+
+
+def summarise_judges(
+    kinds: Mapping[str, str], kappas: pd.DataFrame, bias: pd.DataFrame, coverage: pd.DataFrame
+) -> pd.DataFrame:
+    """Return a few numbers of each judge, the best first.
+
+    Parameters
+    ----------
+    kinds
+        The kind of each annotator.
+    kappas
+        Every pairwise agreement, `reference` among the annotators.
+    bias
+        Mean error and mean absolute error by annotator.
+    coverage
+        judge, outcome, n.
+
+    Returns
+    -------
+    pandas.DataFrame
+        judge, n (pairs graded), n_asked, coverage, kappa_quadratic (with the reference), its
+        intervals, reading, kappa_assessors (mean over the people; missing where one is
+        undefined), exact, me, mae, undefined; by kappa descending.
+    """
+    with_reference = kappas[kappas["annotator_a"] == REFERENCE].set_index("annotator_b")
+    errors = bias.set_index("annotator")
+    people = [name for name, kind in kinds.items() if kind == "assessor"]
+    rows = []
+    for judge in [name for name, kind in kinds.items() if kind == "judge"]:
+        own = with_reference.loc[judge]
+        outcomes = coverage[coverage["judge"] == judge].set_index("outcome")["n"]
+        asked = outcomes["ok"] + outcomes["not judged"]
+        pairs = kappas[kappas["annotator_a"].isin(people) & (kappas["annotator_b"] == judge)]
+        rows.append(
+            {
+                **own,
+                "judge": judge,
+                "n": outcomes["ok"],
+                "n_asked": asked,
+                "coverage": outcomes["ok"] / asked,
+                "kappa_assessors": pairs["kappa_quadratic"].mean(skipna=False),
+                "me": errors.loc[judge, "me"],
+                "mae": errors.loc[judge, "mae"],
+            }
+        )
+    table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(
+        dict.fromkeys(COLUMNS, "Float64")
+        | dict.fromkeys(TEXT_COLUMNS, "str")
+        | dict.fromkeys(WHOLE_COLUMNS, "Int64")
+    )
+    return table.sort_values(
+        ["kappa_quadratic", "judge"], ascending=[False, True], ignore_index=True
+    )
+
+
+def print_summary(
+    console: Console, summary: pd.DataFrame, human_kappa: pd.DataFrame, folders: Iterable[str]
+) -> None:
+    """Print the judges, the people's agreement beside them, and where the results lie.
+
+    Parameters
+    ----------
+    console
+        Where to print.
+    summary
+        As `summarise_judges` returns it.
+    human_kappa
+        The pairwise agreement of the people.
+    folders
+        Folders with tables and figures.
+    """
+    if len(summary):
+        console.print(_judge_table(summary))
+    else:
+        console.print("No judge has labels yet: give some with `judge_labels`.")
+    console.print(_people_sentence(human_kappa, summary))
+    console.print("Results:")
+    for folder in folders:
+        console.print(f"  {folder}", soft_wrap=True, highlight=False)
+
+
+def _judge_table(summary: pd.DataFrame) -> Table:
+    table = Table(title="Judges against the reference (the people's mean grade)", box=SIMPLE)
+    table.add_column("judge", no_wrap=True)
+    for heading in ("coverage", "kappa", "95 % interval", "people", "exact", "ME", "MAE"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("reading")
+    for row in summary.to_dict("records"):
+        table.add_row(
+            escape(row["judge"]),
+            f"{row['coverage']:.1%}",
+            _number(row["kappa_quadratic"]),
+            f"{_number(row['ci95_low'])} to {_number(row['ci95_high'])}",
+            _number(row["kappa_assessors"]),
+            _number(row["exact"]),
+            _number(row["me"]),
+            _number(row["mae"]),
+            row["reading"] if pd.isna(row["undefined"]) else f"undefined: {row['undefined']}",
+        )
+    return table
+
+
+def _people_sentence(human_kappa: pd.DataFrame, summary: pd.DataFrame) -> str:
+    values = human_kappa["kappa_quadratic"].dropna()
+    if values.empty:
+        return "No two people can be compared."
+    sentence = (
+        f"People among themselves: kappa {values.min():.2f} to {values.max():.2f} "
+        f"over {len(values)} pairs of assessors."
+    )
+    below = summary[(summary["kappa_assessors"] < values.min()).fillna(False)]
+    if len(below):
+        sentence += (
+            f" Judges that agree with people less than the two people who agree least: "
+            f"{len(below)} of {len(summary)}. Do not take a grade of theirs for a person's."
+        )
+    return sentence
+
+
+def _number(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:.2f}"
