@@ -1,5 +1,6 @@
 """Raw files from a directory, from a hub and from a web server, both on the loopback interface."""
 
+import gzip
 import hashlib
 import json
 import logging
@@ -439,6 +440,31 @@ class TestOpenData:
 
         assert list(tmp_path.iterdir()) == []
 
+    def test_a_body_compressed_unasked_is_unpacked_and_never_continued(
+        self, tmp_path: Path, waits: list[float]
+    ) -> None:
+        packed = gzip.compress(CONTENT)
+        headers = {"ETag": '"v1"', "Content-Type": "text/csv", "Content-Encoding": "gzip"}
+        cuts = [len(packed) // 2, None]
+        with LoopbackServer(lambda _: Reply(200, packed, headers, cuts.pop(0))) as server:
+            assert self.fetch(server, tmp_path).path.read_bytes() == CONTENT
+
+        assert self.ranges(server) == ["", ""]
+        assert waits == [1]
+
+    def test_a_part_that_ends_early_is_continued(self, tmp_path: Path, waits: list[float]) -> None:
+        headers = {"ETag": '"v1"', "Content-Range": f"bytes 300000-300009/{len(CONTENT)}"}
+        odd = [Reply(206, CONTENT[300_000:300_010], headers)]
+        site = FileSite(CONTENT, cuts=[300_000])
+        with LoopbackServer(site) as server:
+            with pytest.raises(CollectionError):
+                self.fetch(server, tmp_path, attempts=1)
+            server.site = lambda request: odd.pop() if odd else site(request)
+            assert self.fetch(server, tmp_path).path.read_bytes() == CONTENT
+
+        assert self.ranges(server) == ["", "bytes=300000-", "bytes=300010-"]
+        assert waits == [1]
+
     def test_a_redirection_is_followed(self, tmp_path: Path) -> None:
         site = FileSite(CONTENT)
         moved = Reply(301, headers={"Location": "/neu/norma.csv"})
@@ -741,6 +767,16 @@ class TestHub:
             pytest.raises(CollectionError, match=r"status 503.*after 3 attempts"),
         ):
             fetch(self.settings(server, tmp_path), DOCUMENTS, wait=time.sleep)
+
+    def test_a_full_disk_is_not_tried_again(
+        self, site: HubSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_: object, **__: object) -> str:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(hub, "hf_hub_download", fail)
+        with LoopbackServer(site) as server, pytest.raises(CollectionError, match="No space left"):
+            fetch(self.settings(server, tmp_path), DOCUMENTS)
 
     def test_a_token_is_sent_but_never_shown(
         self,

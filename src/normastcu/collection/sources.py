@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, StringConstraints
+from pydantic import AfterValidator, Field, HttpUrl, StringConstraints
 
 from normastcu.collection import downloads, hub
 from normastcu.collection.errors import CollectionError
+from normastcu.collection.settings import Settings
 
 SourceKind = Literal["files", "hub", "open_data"]
 
@@ -75,17 +76,13 @@ class RawFile:
     provenance: Provenance
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FilesSource(_Settings):
+class FilesSource(Settings):
     """A directory with the released files; no path means that it was not given."""
 
     path: str | None = None
 
 
-class HubSource(_Settings):
+class HubSource(Settings):
     """A data set repository on the Hugging Face hub, or on a server that speaks its protocol.
 
     Without ``endpoint`` the environment variable ``HF_ENDPOINT`` counts, then huggingface.co;
@@ -98,7 +95,7 @@ class HubSource(_Settings):
     cache_dir: str | None = None
 
 
-class OpenDataSource(_Settings):
+class OpenDataSource(Settings):
     """The court's open data CSV; an empty ``cache_dir`` means that it was not given."""
 
     url: HttpAddress = "https://sites.tcu.gov.br/dados-abertos/normas/arquivos/norma.csv"
@@ -107,7 +104,7 @@ class OpenDataSource(_Settings):
     timeout_s: Annotated[float, Field(gt=0)] = 60
 
 
-class SourceSettings(_Settings):
+class SourceSettings(Settings):
     """Which source is asked, and the settings of each."""
 
     kind: SourceKind

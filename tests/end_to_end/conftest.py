@@ -1,0 +1,95 @@
+"""A copy of the project in which a test may run pipelines."""
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mlflow
+import pytest
+from kedro.framework.session import KedroSession
+from kedro.framework.startup import bootstrap_project
+
+
+@pytest.fixture(autouse=True)
+def _no_open_runs():
+    """End the tracked run that a failed session leaves: the next one would log into it."""
+    yield
+    while mlflow.active_run():
+        mlflow.end_run()
+
+
+@pytest.fixture
+def project(tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the root of a copy of the project without any data but the sample collection."""
+    root = tmp_path / "project"
+    shutil.copytree(project_root / "conf", root / "conf", ignore=shutil.ignore_patterns("local"))
+    (root / "conf" / "local").mkdir()
+    # Kedro wants the folder; the package itself is imported from where it is installed.
+    (root / "src").mkdir()
+    shutil.copy(project_root / "pyproject.toml", root)
+    (root / "data" / "01_raw").mkdir(parents=True)
+    (root / "data" / "01_raw" / "sample").symlink_to(project_root / "data" / "01_raw" / "sample")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("KEDRO_DISABLE_TELEMETRY", "1")
+    for name in ("NORMASTCU_RAW", "NORMASTCU_SOURCE", "NORMASTCU_LABELS"):
+        monkeypatch.delenv(name, raising=False)
+    return root
+
+
+@pytest.fixture
+def kedro_run(project: Path) -> Callable[..., None]:
+    """Return a function that runs pipelines by name in the copy of the project."""
+
+    def run(*pipelines: str, env: str | None = None, params: dict[str, Any] | None = None) -> None:
+        bootstrap_project(project)
+        with KedroSession.create(project, env=env, runtime_params=params) as session:
+            session.run(pipeline_names=list(pipelines) or ["__default__"])
+
+    return run
+
+
+@pytest.fixture
+def world(project: Path) -> Path:
+    """Write the tiny world of the environment `test`: 3 queries, 5 documents, 3 assessors, 0..3."""
+    raw = project / "data" / "01_raw" / "test"
+    (raw / "labels").mkdir(parents=True)
+    documents = [
+        ("00123", '<p>um, "dois"</p>'),
+        ("1e5", "<p>t&ecirc;s</p>"),
+        ("LEI", "<p>a</p>"),
+        ("lei", "<p>b</p>"),
+        ("x", "<p>c\nd</p>"),
+    ]
+    _write_csv(raw / "docs.csv", ["id", "body"], documents)
+    queries = [("1", 'a "b", c\nd'), ("01", "férias?"), ("q", "ninguém julgou")]
+    _write_csv(raw / "query.csv", ["query_id", "text"], queries)
+    judgments = [
+        ("1", "00123", "Ana", 3),
+        ("1", "00123", "Bia", 2),
+        ("1", "00123", "Caio", 2),
+        ("1", "1e5", "Ana", 0),
+        ("1", "1e5", "Bia", 0),
+        ("1", "1e5", "Caio", -1),
+        ("01", "LEI", "Ana", 1),
+        ("01", "LEI", "Bia", 0),
+        ("01", "lei", "Ana", 3),
+        ("01", "lei", "Bia", 0),
+        ("01", "x", "Ana", 0),
+    ]
+    header = ["query_id", "doc_id", "annotator", "grade"]
+    _write_csv(raw / "raw_human_eval.csv", header, judgments)
+    (raw / "labels" / "first.qrels").write_text("1 0 00123 3\n1 0 1e5 1\n01 0 LEI 0\n01 0 lei 2\n")
+    labels = [("1", "00123", 2), ("1", "1e5", 0), ("01", "LEI", None), ("1", "x", 3)]
+    lines = [
+        json.dumps(dict(zip(("query_id", "doc_id", "grade"), row, strict=True))) for row in labels
+    ]
+    (raw / "labels" / "second.jsonl").write_text("\n".join(lines))
+    return raw
+
+
+def _write_csv(path: Path, header: list[str], rows: list[tuple]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([header, *rows])

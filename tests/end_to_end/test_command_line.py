@@ -1,0 +1,35 @@
+"""The command line: both spellings, sentences instead of tracebacks, exit codes."""
+
+import pytest
+from click.testing import CliRunner
+from kedro.framework.startup import bootstrap_project
+
+from normastcu.cli import cli
+
+
+@pytest.fixture
+def command(project):
+    """Return a function that runs a command of the project and gives its result."""
+    bootstrap_project(project)
+    return lambda *arguments: CliRunner().invoke(cli, ["run", *arguments])
+
+
+@pytest.mark.parametrize("spelling", ["--pipelines", "--pipeline"])
+def test_both_spellings_run_a_pipeline(command, project, spelling):
+    assert command(spelling, "human_qrels").exit_code == 0
+    assert (project / "data/05_model_input/sample/human_qrels/reference.qrels").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--params", "bootstrap.sed=1"], "`bootstrap.sed` (--params)"),
+        (["--pipelines", "human_qrels", "--env", "normastcu"], "set NORMASTCU_RAW"),
+        (["--pipelines", "meta_evaluation"], "Run first: kedro run --pipelines human_qrels"),
+    ],
+)
+def test_an_error_of_the_input_is_one_sentence(command, arguments, sentence):
+    result = command(*arguments)
+    assert result.exit_code == 1
+    assert sentence in result.output
+    assert "Traceback" not in result.output
