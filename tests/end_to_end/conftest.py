@@ -3,7 +3,7 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +43,16 @@ def project(tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch)
 def kedro_run(project: Path) -> Callable[..., None]:
     """Return a function that runs pipelines by name in the copy of the project."""
 
-    def run(*pipelines: str, env: str | None = None, params: dict[str, Any] | None = None) -> None:
+    def run(
+        *pipelines: str,
+        env: str | None = None,
+        params: dict[str, Any] | None = None,
+        nodes: Sequence[str] = (),
+    ) -> None:
         bootstrap_project(project)
         with KedroSession.create(project, env=env, runtime_params=params) as session:
-            session.run(pipeline_names=list(pipelines) or ["__default__"])
+            names = list(pipelines) or ["__default__"]
+            session.run(pipeline_names=names, node_names=tuple(nodes))
 
     return run
 
