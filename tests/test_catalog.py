@@ -86,3 +86,16 @@ def test_collections_never_share_a_folder(context):
         path = str(described.get("filepath", ""))
         if "/data/" in path and not name.startswith(("raw_", "params:")):
             assert f"/{collection}/" in path, name
+
+
+def test_layers_follow_the_flow_of_the_data(declared_entries):
+    """Kedro-Viz shows no layers at all where one of them lies both before and after another."""
+    order = ["raw", "primary", "model_input", "model_output", "reporting"]
+    layer = {
+        name.split("@")[0]: order.index(entry["metadata"]["kedro-viz"]["layer"])
+        for name, entry in declared_entries.items()
+    }
+    for node in register_pipelines()["full"].nodes:
+        before = [layer[n.split("@")[0]] for n in node.inputs if not n.startswith("params:")]
+        after = [layer[n.split("@")[0]] for n in node.outputs]
+        assert max(before) <= min(after), node.name

@@ -76,7 +76,7 @@ def test_a_table_of_the_report_has_three_forms(tmp_path):
     latex = (tmp_path / "tables" / "bias.tex").read_text()
     assert r"A\_1 & 0.1235 & -- & [0.1000, 0.2000] \\" in latex
     assert r"B & -- & no pair & -- \\" in latex
-    assert dataset.preview(1)["data"] == [["A_1", 0.123456, 0.1, 0.2, ""]]
+    assert dataset.preview(1)["data"] == [["A_1", 0.1235, 0.1, 0.2, ""]]
 
 
 def test_a_figure_is_written_twice_and_shown_as_png(tmp_path):

@@ -67,9 +67,9 @@ def test_the_released_data_set_from_the_hub(kedro_run, project, monkeypatch, tmp
     documents = read(project, "03_primary/normastcu/documents.parquet")
     assert documents["doc_id"].tolist() == ["NORMA-1"]
     assert documents["text"].tolist() == ["Resolução"]
-    corpus_file = read(project, "02_intermediate/normastcu/corpus_provenance.parquet").iloc[0]
+    corpus_file = read(project, "03_primary/normastcu/corpus_provenance.parquet").iloc[0]
     assert corpus_file["location"] == f"{REPOSITORY}/doc.csv"
-    others = read(project, "02_intermediate/normastcu/judgment_provenance.parquet")
+    others = read(project, "03_primary/normastcu/judgment_provenance.parquet")
     assert {corpus_file["revision"], *others["revision"]} == {COMMIT}
 
 
@@ -90,7 +90,7 @@ def test_the_open_data_with_its_date_rule(kedro_run, project, monkeypatch, separ
     assert documents["doc_id"].tolist() == ["NORMA-1"]
     assert documents["text"].tolist() == ["Resolução"]
     assert documents["in_force_since"].tolist() == ["04/04/2018"]
-    dropped = read(project, "02_intermediate/normastcu/dropped_documents.parquet")
+    dropped = read(project, "03_primary/normastcu/dropped_documents.parquet")
     assert dropped["doc_id"].tolist() == ["NORMA-2", "NORMA-3"]
     assert dropped["line"].tolist() == [3, 4]
 

@@ -19,6 +19,7 @@ from normastcu.evaluation.agreement import (
     leave_one_out,
     mean_grades,
     pairwise_agreement,
+    range_agreement,
     round_half_to_even,
     wide_grades,
 )
@@ -73,6 +74,83 @@ def real(everybody):
 @pytest.fixture(scope="session")
 def real_queries(real):
     return list(queries_of(real))
+
+
+def people_and_machine():
+    """Make pairs of people's ranges 1-1, 1-2, 0-2 and none, and what a machine gave them."""
+    rows = [
+        ("q1", "strong", "A", 0),
+        ("q1", "strong", "B", 2),
+        ("q1", "weak", "A", 1),
+        ("q1", "weak", "B", 2),
+        ("q2", "one", "A", 1),
+        ("q1", "strong", "M", 0),
+        ("q1", "weak", "M", 1),
+        ("q2", "one", "M", 0),
+        ("q2", "other", "M", 0),
+    ]
+    table = pd.DataFrame(rows, columns=[*KEYS, "annotator", "grade"]).astype({"grade": "Int64"})
+    return wide_grades(table), mean_grades(table[table["annotator"] != "M"])
+
+
+def test_range_agreement_by_hand():
+    wide, means = people_and_machine()
+    indices = resample_indices(2, 50, SEED)
+    table = range_agreement(wide, means, ["M"], SCALE, indices, queries=["q1", "q2"])
+    columns = ["category", "grades", "n_inside", "n"]
+    assert table[columns].to_numpy().tolist() == [
+        ["consensus", "0", 0, 0],
+        ["consensus", "1", 0, 1],
+        ["consensus", "2", 0, 0],
+        ["weak", "0-1", 0, 0],
+        ["weak", "1-2", 1, 1],
+    ]
+    assert table["share"].isna().tolist() == [True, False, True, True, False]
+    assert table["share"].dropna().tolist() == [0.0, 1.0]
+    assert table["undefined"].notna().tolist() == [True, False, True, True, False]
+    assert table["n_queries"].tolist() == [0, 1, 0, 0, 1]
+
+
+def test_the_interval_of_a_share_is_that_of_scipy():
+    """Shares of 40 queries with 1 to 5 pairs each, every pair a consensus on grade 1."""
+    rng = np.random.default_rng(SEED)
+    rows = [
+        (f"q{q:02}", f"d{d}", int(rng.random() < 0.6))
+        for q in range(40)
+        for d in range(rng.integers(1, 6))
+    ]
+    frame = pd.DataFrame(rows, columns=[*KEYS, "hit"])
+    machine = frame.assign(annotator="M", grade=frame["hit"].astype("Int64"))
+    wide = wide_grades(machine)
+    means = mean_grades(frame.assign(annotator="A", grade=1))
+    names = sorted(set(frame["query_id"]))
+    indices = resample_indices(40, 1000, SEED)
+    table = range_agreement(wide, means, ["M"], SCALE, indices, queries=names)
+    row = table[table["grades"] == "1"].iloc[0]
+    per_query = frame.groupby("query_id")["hit"].agg(["sum", "size"]).loc[names]
+
+    def share(hits, pairs, axis=-1):
+        return hits.sum(axis=axis) / pairs.sum(axis=axis)
+
+    expected = stats.bootstrap(
+        (per_query["sum"].to_numpy(), per_query["size"].to_numpy()),
+        share,
+        paired=True,
+        n_resamples=1000,
+        confidence_level=0.90,
+        method="BCa",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    assert row["share"] == pytest.approx(frame["hit"].mean())
+    assert (row["ci90_low"], row["ci90_high"]) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def test_range_agreement_of_nobody_is_an_empty_table():
+    wide, means = people_and_machine()
+    indices = resample_indices(2, 10, SEED)
+    table = range_agreement(wide, means, [], SCALE, indices, queries=["q1", "q2"])
+    assert table.empty
+    assert {"annotator", "category", "grades", "n_inside", "n", "share"} <= set(table.columns)
 
 
 class TestPairwiseAgreement:

@@ -13,7 +13,6 @@ from normastcu.evaluation.agreement import (
     mean_grades,
     most_disputed,
     pairs_by_annotators,
-    range_agreement,
     round_half_to_even,
     strong_by_query,
     wide_grades,
@@ -224,33 +223,6 @@ def test_most_disputed_pairs_of_equal_range_go_by_variance_then_ids():
         ["q", "half"],
         ["q", "few"],
     ]
-
-
-def test_range_agreement_by_hand():
-    # The machine is inside 1-2 with 1 on q1/d2, outside the consensus 1 with 0 on q2/d1, graded a
-    # strong disagreement (q1/d1, not in the table) and a pair without human grades.
-    machine = judgments(
-        ("q1", "d1", "M", 0), ("q1", "d2", "M", 1), ("q2", "d1", "M", 0), ("q2", "d3", "M", 0)
-    )
-
-    table = range_agreement(wide_grades(machine), mean_grades(FEW), ["M"], SCALE)
-
-    assert table.drop(columns="share").to_numpy().tolist() == [
-        ["M", "consensus", "0", 0, 0],
-        ["M", "consensus", "1", 0, 1],
-        ["M", "consensus", "2", 0, 0],
-        ["M", "weak", "0-1", 0, 0],
-        ["M", "weak", "1-2", 1, 1],
-    ]
-    assert table["share"].isna().tolist() == [True, False, True, True, False]
-    assert table["share"].dropna().tolist() == [0.0, 1.0]
-
-
-def test_range_agreement_of_nobody_is_an_empty_table():
-    table = range_agreement(wide_grades(FEW), mean_grades(FEW), [], SCALE)
-
-    assert table.empty
-    assert list(table.columns) == ["annotator", "category", "grades", "n_inside", "n", "share"]
 
 
 class TestNormasTCU:

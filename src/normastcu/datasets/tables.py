@@ -8,12 +8,29 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from kedro.io import AbstractDataset
+from kedro_datasets import pandas
 from kedro_datasets._typing import TablePreview
 
 from normastcu.collection.documents import DOCUMENT_COLUMNS, DocumentChunks
 from normastcu.datasets.files import replacing
 from normastcu.datasets.previews import shortened
 from normastcu.reporting.latex import to_latex
+
+
+class ParquetDataset(pandas.ParquetDataset):
+    """A parquet file whose preview Kedro-Viz can also put into its static site."""
+
+    def preview(self, nrows: int = 20) -> TablePreview:
+        """Return the first rows, their long texts cut."""
+        return shortened(self.load().head(nrows))
+
+
+class CSVDataset(pandas.CSVDataset):
+    """A CSV file whose preview Kedro-Viz can also put into its static site."""
+
+    def preview(self, nrows: int = 20) -> TablePreview:
+        """Return the first rows, their long texts cut."""
+        return shortened(self.load().head(nrows))
 
 
 class DocumentChunksDataset(AbstractDataset[DocumentChunks, DocumentChunks]):

@@ -47,7 +47,7 @@ from normastcu.evaluation.disagreement import (
     mean_grades,
     most_disputed,
     pairs_by_annotators,
-    range_agreement,
+    ranges_of_grades,
     round_half_to_even,
     strong_by_query,
     wide_grades,
@@ -88,11 +88,21 @@ __all__ = [
 Row = dict[str, Any]
 
 PAIR_STATISTICS = ("kappa_quadratic", "kappa_linear", "kappa", "exact", "ac2")
-WHOLE_COLUMNS = {"n", "n_annotators", "n_pairs", "n_queries", "reference_grade", "grade"}
+WHOLE_COLUMNS = {
+    "n",
+    "n_inside",
+    "n_annotators",
+    "n_pairs",
+    "n_queries",
+    "reference_grade",
+    "grade",
+}
 TEXT_COLUMNS = {
     "annotator",
     "annotator_a",
     "annotator_b",
+    "category",
+    "grades",
     "group",
     "kind",
     "note",
@@ -297,6 +307,73 @@ def alpha_table(
     return _table(rows, _estimate_columns(leading, confidences))
 
 
+def range_agreement(
+    wide: pd.DataFrame,
+    means: pd.DataFrame,
+    annotators: Sequence[str],
+    scale: Scale,
+    indices: IntArray,
+    *,
+    queries: Iterable[str],
+    confidences: Sequence[float] = CONFIDENCES,
+) -> pd.DataFrame:
+    """Count the grades of annotators that lie inside the range of the reference grades.
+
+    Parameters
+    ----------
+    wide : DataFrame
+        Grades side by side, see `wide_grades`.
+    means : DataFrame
+        The reference: what `mean_grades` returns for the people.
+    annotators : sequence of str
+        Columns of `wide`, in the order of the table.
+    scale : sequence of int
+        All grades of the scale, ascending.
+    indices : ndarray of int, shape (B, Q)
+        Resamples of the Q queries of the collection.
+    queries : iterable of str
+        All queries of the collection; `indices` refers to them in sorted order.
+    confidences : sequence of float
+        Of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        `annotator`, `category` (consensus, weak), `grades` (the range), `n_inside`, `n` (pairs of
+        that range that the annotator graded), `share`, its interval, `n_queries`, `undefined`.
+    """
+    names = _sorted_queries(queries)
+    positions = _query_positions(wide, names)
+    lowest, highest = _reference(wide, means, "lowest"), _reference(wide, means, "highest")
+    rows: list[Row] = []
+    for annotator in annotators:
+        grades = annotator_grades(wide, annotator)
+        inside = (lowest <= grades) & (grades <= highest)
+        for limits in ranges_of_grades(scale):
+            if limits.category == "strong":
+                continue
+            pairs = (lowest == limits.low) & (highest == limits.high) & ~np.isnan(grades)
+            sums = np.zeros((len(names), 2))
+            np.add.at(sums, positions[pairs], np.stack([inside[pairs], pairs[pairs]], axis=1))
+            estimate = cluster_bootstrap(sums, _share_inside, indices, confidences)
+            n_inside, n = (int(total) for total in sums.sum(axis=0))
+            rows.append(
+                {
+                    "annotator": annotator,
+                    "category": limits.category,
+                    "grades": limits.grades,
+                    "n_inside": n_inside,
+                    "n": n,
+                    "share": estimate.value,
+                    **_interval_columns(estimate),
+                    "n_queries": estimate.n_clusters,
+                    "undefined": None if n else "no pair of this range was graded",
+                }
+            )
+    leading = ["annotator", "category", "grades", "n_inside", "n", "share"]
+    return _table(rows, _estimate_columns(leading, confidences))
+
+
 def agreement_by_query(
     wide: pd.DataFrame,
     means: pd.DataFrame,
@@ -410,6 +487,11 @@ def _alpha_statistic(scale: Scale) -> Statistic:
     return lambda totals: krippendorff_alpha(totals.reshape(*totals.shape[:-1], k, k), scale)
 
 
+def _share_inside(totals: FloatArray) -> FloatArray:
+    n_inside, n = totals[..., 0], totals[..., 1]
+    return np.divide(n_inside, n, out=np.full_like(n, np.nan), where=n > 0)
+
+
 def _sorted_queries(queries: Iterable[str]) -> list[str]:
     return sorted(set(queries))
 
@@ -427,7 +509,11 @@ def _query_positions(wide: pd.DataFrame, queries: Sequence[str]) -> IntArray:
 
 
 def _reference_means(wide: pd.DataFrame, means: pd.DataFrame) -> FloatArray:
-    by_pair = means.set_index(PAIR)["mean_grade"].reindex(wide.index)
+    return _reference(wide, means, "mean_grade")
+
+
+def _reference(wide: pd.DataFrame, means: pd.DataFrame, column: str) -> FloatArray:
+    by_pair = means.set_index(PAIR)[column].reindex(wide.index)
     return by_pair.to_numpy(dtype=np.float64, na_value=np.nan)
 
 

@@ -4,7 +4,7 @@ Judgments come in the canonical columns `query_id`, `doc_id`, `annotator`, `grad
 counts for nobody. Every result is sorted by ids, so that it doesn't depend on the order of rows.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -168,7 +168,10 @@ def disagreement(means: pd.DataFrame, scale: Scale) -> pd.DataFrame:
     """
     grade_positions(means[["lowest", "highest"]].to_numpy(dtype=np.float64), scale)
     counted = means.groupby(["lowest", "highest"]).size()
-    rows = [(r.category, r.grades, int(counted.get((r.low, r.high), 0))) for r in _ranges(scale)]
+    rows = [
+        (r.category, r.grades, int(counted.get((r.low, r.high), 0)))
+        for r in ranges_of_grades(scale)
+    ]
     table = pd.DataFrame(rows, columns=["category", "grades", "n"])
     return table.assign(share=_shares(table["n"], len(means)))
 
@@ -248,47 +251,7 @@ def most_disputed(judgments: pd.DataFrame, limit: int | None = None) -> pd.DataF
     return ordered[columns] if limit is None else ordered[columns].head(limit)
 
 
-def range_agreement(
-    wide: pd.DataFrame, means: pd.DataFrame, annotators: Sequence[str], scale: Scale
-) -> pd.DataFrame:
-    """Count the grades of annotators that lie inside the range of the reference grades.
-
-    Parameters
-    ----------
-    wide : DataFrame
-        Grades of the annotators, see `wide_grades`.
-    means : DataFrame
-        The reference: what `mean_grades` returns for the people.
-    annotators : sequence of str
-        Columns of `wide`, in the order of the table.
-    scale : sequence of int
-        All grades of the scale, ascending.
-
-    Returns
-    -------
-    DataFrame
-        `annotator`, `category` (consensus, weak), `grades`, `n_inside`, `n` (pairs of that range
-        that the annotator graded), `share` (missing where `n` is 0).
-    """
-    lowest, highest = (means[end].to_numpy(dtype=np.float64) for end in ("lowest", "highest"))
-    at_means = wide.reindex(pd.MultiIndex.from_frame(means[PAIR]))
-    rows = []
-    for annotator in annotators:
-        grades = annotator_grades(at_means, annotator)
-        inside = (lowest <= grades) & (grades <= highest)
-        for limits in _ranges(scale):
-            if limits.category == "strong":
-                continue
-            here = (lowest == limits.low) & (highest == limits.high) & ~np.isnan(grades)
-            counts = (int((inside & here).sum()), int(here.sum()))
-            rows.append((annotator, limits.category, limits.grades, *counts))
-    text = {"annotator": "str", "category": "str", "grades": "str"}
-    table = pd.DataFrame(rows, columns=[*text, "n_inside", "n"])
-    table = table.astype(text | {"n_inside": "Int64", "n": "Int64"})
-    return table.assign(share=_shares(table["n_inside"], table["n"]))
-
-
-class _Range(NamedTuple):
+class GradeRange(NamedTuple):
     """The lowest and the highest grade of a pair, and what they are called."""
 
     low: int
@@ -296,22 +259,24 @@ class _Range(NamedTuple):
 
     @property
     def category(self) -> str:
+        """Return consensus, weak or strong."""
         return CATEGORIES[min(self.high - self.low, STRONG_RANGE)]
 
     @property
     def grades(self) -> str:
+        """Return the range as text, such as `1` or `0-1`."""
         return str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
 
 
-def _ranges(scale: Scale) -> list[_Range]:
+def ranges_of_grades(scale: Scale) -> list[GradeRange]:
     """List every range of the scale: consensus, weak, strong, each by its ends."""
-    ranges = [_Range(low, high) for low in scale for high in scale if low <= high]
+    ranges = [GradeRange(low, high) for low in scale for high in scale if low <= high]
     return sorted(ranges, key=lambda limits: CATEGORIES.index(limits.category))
 
 
 def _categories(means: pd.DataFrame) -> pd.Series:
     ends = zip(means["lowest"], means["highest"], strict=True)
-    names = [_Range(low, high).category for low, high in ends]
+    names = [GradeRange(low, high).category for low, high in ends]
     return pd.Series(names, index=means.index, dtype="str", name="category")
 
 

@@ -144,14 +144,14 @@ class Bias(Estimates):
     mae_std: pd.Float64Dtype = pa.Field(ge=0, nullable=True)
 
 
-class HumanRangeAgreement(ReportTable):
+class HumanRangeAgreement(Estimates):
     """Grades inside the range of the people's (Table 12)."""
 
     judge: str
     category: str
     grades: str
-    n_inside: int = pa.Field(ge=0)
-    n: int = pa.Field(ge=0)
+    n_inside: pd.Int64Dtype = pa.Field(ge=0)
+    n: pd.Int64Dtype = pa.Field(ge=0)
     share: pd.Float64Dtype = pa.Field(ge=0, le=1, nullable=True)
 
 

@@ -135,14 +135,18 @@ def measure_bias(
 
 
 def describe_judges(
-    grades: pd.DataFrame, means: pd.DataFrame, annotators: pd.DataFrame, scale: GradeScale
+    grades: pd.DataFrame,
+    means: pd.DataFrame,
+    annotators: pd.DataFrame,
+    scale: GradeScale,
+    bootstrap: BootstrapSettings,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return Table 12, the confusion with the reference, and the agreement query by query."""
     wide = agreement.wide_grades(grades)
     judges = [name for name, kind in kinds_of(annotators).items() if kind == "judge"]
-    queries = sorted(set(grades["query_id"]))
+    queries, indices = draw_resamples(grades, bootstrap)
     tables = (
-        agreement.range_agreement(wide, means, judges, scale.values),
+        agreement.range_agreement(wide, means, judges, scale.values, indices, queries=queries),
         agreement.confusion_table(wide, means, judges, scale.values),
         agreement.agreement_by_query(wide, means, judges, scale.values, queries=queries),
     )

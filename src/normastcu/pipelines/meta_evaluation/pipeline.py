@@ -53,7 +53,7 @@ def create_pipeline() -> Pipeline:
             ),
             Node(
                 nodes.describe_judges,
-                ["grades", "mean_grades", "annotators", "params:scale"],
+                ["grades", "mean_grades", "annotators", "params:scale", "params:bootstrap"],
                 ["human_range_agreement", "confusion", "agreement_by_query"],
                 name="describe_judges",
             ),
