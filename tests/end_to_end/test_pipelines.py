@@ -14,10 +14,14 @@ def table(project, collection, name):
 
 
 def test_the_default_run_ends_with_the_judges_and_the_place_of_the_results(
-    kedro_run, project, capfd
+    kedro_run, project, project_root, capfd
 ):
     kedro_run()
     printed = capfd.readouterr().out
+    readme = (project_root / "README.md").read_text(encoding="utf-8")
+    lines = [line.rstrip() for line in printed.splitlines() if line.startswith("  modelo-")]
+    assert len(lines) == 2
+    assert all(line in readme for line in lines)
     summary = table(project, "sample", "judge_summary")
     assert all(judge in printed for judge in summary["judge"])
     assert "data/08_reporting/sample/tables" in printed

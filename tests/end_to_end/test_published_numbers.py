@@ -1,5 +1,6 @@
 """The released data of NormasTCU give the numbers of the paper (method.md, section 9)."""
 
+import io
 import shutil
 
 import numpy as np
@@ -7,6 +8,9 @@ import pandas as pd
 import pytest
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
+from rich.console import Console
+
+from normastcu.reporting.summary import print_summary
 
 COUNTS_AND_BIAS = {
     "A_1": (536, 66, 203, 805, 0.00, 0.25),
@@ -128,6 +132,16 @@ def test_every_judge_graded_every_pair(results):
     coverage = results("coverage").set_index(["judge", "outcome"])["n"].unstack()
     assert (coverage["ok"] == 812).all()
     assert (coverage["not judged"] == 0).all()
+
+
+def test_the_summary_is_the_one_of_the_readme(results, project_root):
+    console = Console(width=110, file=io.StringIO())
+    print_summary(console, results("judge_summary"), results("human_kappa"), [])
+    readme = (project_root / "README.md").read_text(encoding="utf-8")
+    shown = [line.rstrip() for line in console.file.getvalue().splitlines() if "-" in line]
+    judges = [line for line in shown if line.strip().startswith(("deepseek", "gpt", "sabia"))]
+    assert len(judges) == 6
+    assert all(line in readme for line in judges)
 
 
 def test_every_estimate_has_its_interval_over_46_queries(results):

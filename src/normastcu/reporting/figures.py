@@ -18,7 +18,8 @@ MATRIX_COLOURS = mpl.colormaps["cividis"]
 DARK = "#1b1b1b"
 KIND_COLOURS = {"assessor": "#0072b2", "judge": "#d55e00", "reference": DARK}
 KIND_MARKERS = {"assessor": "o", "judge": "s", "reference": "D"}
-LIGHT_TEXT_BELOW = 0.45
+# Where white and black text contrast alike: (1.05 / (L + 0.05)) = ((L + 0.05) / 0.05).
+EQUAL_CONTRAST = 0.179
 
 
 def kappa_matrix(kappas: pd.DataFrame) -> Figure:
@@ -190,7 +191,8 @@ def _label_cells(axes: Axes, values: np.ndarray) -> None:
 
 
 def _ink(background: tuple[float, float, float, float]) -> str:
-    """Return the colour of text that reads well on a background."""
-    red, green, blue, _ = background
-    lightness = 0.299 * red + 0.587 * green + 0.114 * blue
-    return "white" if lightness < LIGHT_TEXT_BELOW else DARK
+    """Return black or white, whichever contrasts more by the relative luminance of WCAG 2."""
+    channels = np.array(background[:3])
+    linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ [0.2126, 0.7152, 0.0722]
+    return "white" if luminance < EQUAL_CONTRAST else "black"

@@ -1,0 +1,72 @@
+"""The lines that a run ends with."""
+
+import io
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from normastcu.reporting.summary import print_summary, summarise_judges
+
+
+def kappas(**values):
+    """Return pairwise agreement with the given quadratic kappas, `a__b` each."""
+    rows = [
+        {
+            "annotator_a": pair.split("__")[0],
+            "annotator_b": pair.split("__")[1],
+            "kappa_quadratic": value,
+            "exact": 0.5,
+            **dict.fromkeys(["ci90_low", "ci90_high", "ci95_low", "ci95_high"], value),
+            "ci_method": "bca",
+            "reading": "fair",
+            "n_queries": 3,
+            "undefined": None if value is not None else "constant",
+        }
+        for pair, value in values.items()
+    ]
+    return pd.DataFrame(rows).astype({"kappa_quadratic": "Float64", "undefined": "str"})
+
+
+KINDS = {"reference": "reference", "A": "assessor", "B": "assessor", "x": "judge", "y": "judge"}
+BIAS = pd.DataFrame({"annotator": ["x", "y"], "me": [0.1, 0.2], "mae": [0.3, 0.4]})
+COVERAGE = pd.DataFrame(
+    {"judge": ["x", "x", "y", "y"], "outcome": ["ok", "not judged"] * 2, "n": [9, 1, 10, 0]}
+)
+
+
+def printed(summary, people):
+    """Return what is printed on a wide console."""
+    console = Console(width=120, file=io.StringIO())
+    print_summary(console, summary, people, ["data/08_reporting/x/tables"])
+    return console.file.getvalue()
+
+
+def test_a_summary_by_hand():
+    table = kappas(
+        reference__x=0.3, reference__y=0.6, A__x=0.2, B__x=0.4, A__y=0.5, B__y=0.7, A__B=0.65
+    )
+    summary = summarise_judges(KINDS, table, BIAS, COVERAGE)
+    assert summary["judge"].tolist() == ["y", "x"]
+    assert summary["kappa_assessors"].tolist() == pytest.approx([0.6, 0.3])
+    assert summary["coverage"].tolist() == [1.0, 0.9]
+    text = printed(summary, table[-1:])
+    assert "90.0%" in text
+    assert "kappa 0.65 to 0.65" in text
+    assert "2 of 2. Do not take" in text
+    assert "data/08_reporting/x/tables" in text
+
+
+def test_an_undefined_kappa_is_said_and_never_a_number():
+    table = kappas(reference__x=None, reference__y=0.9, A__x=None, B__x=0.4, A__y=0.9, B__y=0.9)
+    summary = summarise_judges(KINDS, table, BIAS, COVERAGE)
+    assert summary["judge"].tolist() == ["y", "x"]
+    assert summary["kappa_assessors"].isna().tolist() == [False, True]
+    assert "undefined: constant" in printed(summary, kappas(A__B=0.8))
+
+
+def test_without_judges_the_summary_says_how_to_give_some():
+    table = kappas(reference__A=0.9, reference__B=0.9, A__B=0.8)
+    kinds = {name: kind for name, kind in KINDS.items() if kind != "judge"}
+    summary = summarise_judges(kinds, table, BIAS[:0], COVERAGE[:0])
+    assert "No judge has labels yet" in printed(summary, table[-1:])
