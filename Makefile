@@ -46,7 +46,7 @@ format: $(STAMP) ## Format the code
 
 benchmark: $(STAMP) ## Run the benchmarks (not part of the tests)
 	@echo "Running the benchmarks"
-	@$(BIN)/pytest tests/benchmarks --benchmark-only --benchmark-enable -s
+	@$(BIN)/pytest tests/benchmarks --override-ini addopts=--import-mode=importlib -s
 
 viz: $(STAMP) ## Browse the lineage in Kedro-Viz
 	@$(KEDRO) viz run

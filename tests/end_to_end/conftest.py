@@ -29,11 +29,11 @@ def project(tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch)
     (root / "conf" / "local").mkdir()
     # Kedro wants the folder; the package itself is imported from where it is installed.
     (root / "src").mkdir()
-    shutil.copy(project_root / "pyproject.toml", root)
+    for name in ("pyproject.toml", ".telemetry"):
+        shutil.copy(project_root / name, root)
     (root / "data" / "01_raw").mkdir(parents=True)
     (root / "data" / "01_raw" / "sample").symlink_to(project_root / "data" / "01_raw" / "sample")
     monkeypatch.chdir(root)
-    monkeypatch.setenv("KEDRO_DISABLE_TELEMETRY", "1")
     for name in ("NORMASTCU_RAW", "NORMASTCU_SOURCE", "NORMASTCU_LABELS"):
         monkeypatch.delenv(name, raising=False)
     return root

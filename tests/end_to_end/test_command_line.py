@@ -1,5 +1,9 @@
 """The command line: both spellings, sentences instead of tracebacks, exit codes."""
 
+import sqlite3
+import subprocess
+import sys
+
 import pytest
 from click.testing import CliRunner
 from kedro.framework.startup import bootstrap_project
@@ -33,3 +37,16 @@ def test_an_error_of_the_input_is_one_sentence(command, arguments, sentence):
     assert result.exit_code == 1
     assert sentence in result.output
     assert "Traceback" not in result.output
+
+
+def test_a_run_in_its_own_process_is_tracked_and_leaves_the_project_as_it_was(project):
+    """Kedro's telemetry, where it is on, writes an id into pyproject.toml."""
+    before = (project / "pyproject.toml").read_bytes()
+    command = [sys.executable, "-m", "kedro", "run", "--pipelines", "human_qrels"]
+    result = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert (project / "pyproject.toml").read_bytes() == before
+    with sqlite3.connect(project / "mlflow.db") as tracked:
+        assert tracked.execute("select name, status from runs").fetchall() == [
+            ("human_qrels", "FINISHED")
+        ]

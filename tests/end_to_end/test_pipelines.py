@@ -28,7 +28,6 @@ def test_the_default_run_ends_with_the_judges_and_the_place_of_the_results(
     assert "data/08_reporting/sample/figures" in printed
     figures = project / "data" / "08_reporting" / "sample" / "figures"
     assert {path.suffix for path in figures.iterdir()} == {".svg", ".png"}
-    assert (project / "mlflow.db").is_file()
 
 
 def test_the_fabricated_world_by_hand(kedro_run, project, world):
