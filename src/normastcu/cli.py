@@ -2,16 +2,38 @@
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import click
 from kedro.framework.cli.project import run as kedro_run
+from kedro.framework.session import KedroSession
+from rich.console import Console
 
 from normastcu.collection.errors import CollectionError
 from normastcu.configuration import ParameterError
-from normastcu.hooks import MissingInputError
+from normastcu.hooks import IncompleteJudgingError, MissingInputError
+from normastcu.judging.errors import JudgingError
+from normastcu.judging.store import ReplyStore
+from normastcu.judging.store_files import (
+    export_jsonl,
+    export_parquet,
+    import_jsonl,
+    import_parquet,
+)
+from normastcu.reporting.summary import print_plan
 
-INPUT_ERRORS = (CollectionError, ParameterError, MissingInputError)
+INPUT_ERRORS = (
+    CollectionError,
+    IncompleteJudgingError,
+    JudgingError,
+    MissingInputError,
+    ParameterError,
+)
+
+T = TypeVar("T")
+
+env_option = click.option("--env", "-e", default=None, help="Environment of the configuration.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, name=__file__)
@@ -39,6 +61,61 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
+
+
+@cli.command()
+@env_option
+def estimate(env: str | None) -> None:
+    """Show what judging would still ask: calls, tokens, money, time. Nothing is asked."""
+    with_sentences(_estimate)(env)
+
+
+@cli.group()
+def replies() -> None:
+    """Move raw replies between the reply store and files."""
+
+
+@replies.command("export")
+@click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--judge", default=None, help="Only this judge's.")
+@env_option
+def export_replies(path: Path, judge: str | None, env: str | None) -> None:
+    """Write the replies to PATH, a .parquet or .jsonl file."""
+    write = {".parquet": export_parquet, ".jsonl": export_jsonl}[_suffix(path)]
+    n_written = with_sentences(_with_store)(env, lambda store: write(store, path, judge))
+    click.echo(f"{n_written} attempts written to {path}.")
+
+
+@replies.command("import")
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@env_option
+def import_replies(path: Path, env: str | None) -> None:
+    """Bring the replies of PATH, a .parquet or .jsonl file, into the store."""
+    read = {".parquet": import_parquet, ".jsonl": import_jsonl}[_suffix(path)]
+    merged = with_sentences(_with_store)(env, lambda store: read(store, path))
+    click.echo(f"{merged.added} attempts added; {merged.skipped} were there already.")
+
+
+def _estimate(env: str | None) -> None:
+    session = KedroSession.create(env=env)
+    with session:
+        session.run(pipeline_names=["llm_judging"], tags=["plan"])
+        catalog = session.load_context().catalog
+        print_plan(Console(), catalog.load("judging_plan"))
+
+
+def _with_store(env: str | None, use: Callable[[ReplyStore], T]) -> T:
+    session = KedroSession.create(env=env)
+    with session:
+        store: ReplyStore = session.load_context().catalog.load("reply_store")
+    with store:
+        return use(store)
+
+
+def _suffix(path: Path) -> str:
+    if path.suffix not in (".parquet", ".jsonl"):
+        raise click.BadParameter(f"{path} must end in .parquet or .jsonl.")
+    return path.suffix
 
 
 cli.add_command(

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-RUNTIME_PARAMETERS = frozenset({"judge_labels"})
+RUNTIME_PARAMETERS = frozenset({"judge_labels", "pairs", "raw_replies"})
 """Parameters that only the catalog reads, from ``--params``."""
 
 

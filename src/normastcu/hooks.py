@@ -15,15 +15,25 @@ from kedro.pipeline import Pipeline
 from kedro.validation.type_extractor import TypeExtractor
 from rich.console import Console
 
-from normastcu.configuration import check_parameters
-from normastcu.reporting.summary import print_summary
+from normastcu.configuration import ParameterError, check_parameters
+from normastcu.environment import Place, enter
+from normastcu.pipelines.llm_judging.parameters import JudgingSettings
+from normastcu.reporting.summary import find_incomplete, incomplete_sentence, print_summary
 
 SUMMARY = "judge_summary"
-PLAIN_WIDTH = 110
+JUDGING_SUMMARY = "judging_summary"
+ACTIVE = "active_judges"
+# Known also where no judge is active, so that there is no pipeline that names them.
+JUDGING_PARAMETERS = {ACTIVE: None, "collection": None, "judging": JudgingSettings}
+PLAIN_WIDTH = 120
 
 
 class MissingInputError(RuntimeError):
     """A pipeline was started before the one that makes its inputs."""
+
+
+class IncompleteJudgingError(RuntimeError):
+    """A judge ended with fewer grades than it must have."""
 
 
 class ParameterHooks:
@@ -33,8 +43,8 @@ class ParameterHooks:
     def after_context_created(self, context: KedroContext) -> None:
         """Check all parameters of all registered pipelines."""
         loader = cast(OmegaConfigLoader, context.config_loader)
-        conf = Path(loader.conf_source)
-        env = loader.env or loader.default_run_env
+        conf, env = Path(loader.conf_source), loader.env or loader.default_run_env
+        enter(Place(conf, env))
         used = {
             name.removeprefix("params:").split(".")[0]
             for pipeline in pipelines.values()
@@ -44,10 +54,15 @@ class ParameterHooks:
         types = TypeExtractor(dict(pipelines)).extract_types_from_pipelines()
         check_parameters(
             loader["parameters"],
-            {name: types.get(name) for name in used},
+            {name: types.get(name) for name in used} | JUDGING_PARAMETERS,
             [conf / loader.base_env, conf / env],
             loader.runtime_params or {},
         )
+        if ACTIVE in (loader.runtime_params or {}):
+            raise ParameterError(
+                f"`{ACTIVE}` can't be given with --params, because pipelines are built from it "
+                f"before parameters are known: set it in conf/{env}/parameters_llm_judging.yml."
+            )
 
 
 class InputHooks:
@@ -55,18 +70,36 @@ class InputHooks:
 
     @hook_impl
     def before_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
-        """Name the first missing input and the pipeline that makes it."""
+        """Name everything that is missing, and the pipelines that make it."""
+        missing: dict[str, str] = {}
         for name in sorted(pipeline.inputs()):
-            makers = [
-                key
-                for key, other in pipelines.items()
-                if name in other.all_outputs() and key != "__default__"
-            ]
-            if makers and not catalog.exists(name):
-                raise MissingInputError(
-                    f"`{name}` is not there yet ({_filepath(catalog.get(name))}). Run first: "
-                    f"kedro run --pipelines {makers[0]} (with the same --env)."
-                )
+            maker = _maker(name)
+            if maker and not catalog.exists(name):
+                missing[f"`{name}` ({_filepath(catalog.get(name))})"] = maker
+        if missing:
+            first = ",".join(dict.fromkeys(missing.values()))
+            raise MissingInputError(
+                f"Not there yet: {', '.join(missing)}. Run first: kedro run --pipelines {first} "
+                "(with the same --env)."
+            )
+
+
+class JudgingHooks:
+    """Ends a run with an error when a judge has fewer grades than it must."""
+
+    @hook_impl(trylast=True)
+    def after_pipeline_run(
+        self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog
+    ) -> None:
+        """Show the outcomes by judge, and the command that completes the rest."""
+        if JUDGING_SUMMARY not in pipeline.outputs():
+            return
+        summary, outcomes = catalog.load(JUDGING_SUMMARY), catalog.load("judging_outcomes")
+        incomplete = find_incomplete(summary)
+        if len(incomplete):
+            env = run_params.get("env")
+            command = "kedro run --pipelines llm_judging" + (f" --env {env}" if env else "")
+            raise IncompleteJudgingError(incomplete_sentence(incomplete, outcomes, command))
 
 
 class SummaryHooks:
@@ -83,6 +116,12 @@ class SummaryHooks:
                 catalog.load("human_kappa"),
                 _report_folders(pipeline.outputs(), catalog),
             )
+
+
+def _maker(name: str) -> str | None:
+    """Return the first pipeline that makes a dataset."""
+    makers = (key for key, other in pipelines.items() if name in other.all_outputs())
+    return next(makers, None)
 
 
 def _report_folders(names: Collection[str], catalog: DataCatalog) -> list[str]:

@@ -2,24 +2,29 @@
 
 from kedro.pipeline import Pipeline
 
-from normastcu.pipelines import human_qrels, ingestion, meta_evaluation
+from normastcu.configuration import RESOLVERS
+from normastcu.environment import active_judges
+from normastcu.pipelines import human_qrels, ingestion, llm_judging, meta_evaluation
 
 
 def register_pipelines() -> dict[str, Pipeline]:
     """Return the pipelines that can be run by name.
 
     `human_qrels` and `meta_evaluation` read the raw judgments first (it takes a second), so that
-    they always follow the files, and need no corpus.
+    they always follow the files, and need no corpus. `llm_judging` is there where the environment
+    names an active judge or has replies from elsewhere.
     """
+    judges = active_judges(RESOLVERS)
     judgments = ingestion.create_judgments_pipeline()
     corpus = ingestion.create_corpus_pipeline()
     people = human_qrels.create_pipeline()
-    comparison = meta_evaluation.create_pipeline()
-    full = judgments + corpus + people + comparison
-    return {
+    comparison = meta_evaluation.create_pipeline(judging=bool(judges))
+    parts = {
         "ingestion": judgments + corpus,
         "human_qrels": judgments + people,
         "meta_evaluation": judgments + comparison,
-        "full": full,
-        "__default__": full,
     }
+    if judges:
+        parts["llm_judging"] = llm_judging.create_pipeline(judges)
+    full = sum(parts.values(), Pipeline([]))
+    return {**parts, "full": full, "__default__": full}

@@ -1,14 +1,16 @@
 """Kedro's project settings: https://docs.kedro.org/en/stable/configure/configuration_basics/."""
 
 from normastcu.configuration import RESOLVERS
-from normastcu.hooks import InputHooks, ParameterHooks, SummaryHooks
+from normastcu.environment import CONFIG_PATTERNS, DEFAULT_ENVIRONMENT, MERGE_STRATEGY
+from normastcu.hooks import InputHooks, JudgingHooks, ParameterHooks, SummaryHooks
 
-HOOKS = (ParameterHooks(), InputHooks(), SummaryHooks())
+HOOKS = (ParameterHooks(), InputHooks(), SummaryHooks(), JudgingHooks())
 
 CONFIG_LOADER_ARGS = {
     "base_env": "base",
-    "default_run_env": "local",
+    "default_run_env": DEFAULT_ENVIRONMENT,
+    "config_patterns": CONFIG_PATTERNS,
     "custom_resolvers": RESOLVERS,
-    # Parameters of an environment change single keys; `source` in globals.yml replaces the whole.
-    "merge_strategy": {"parameters": "soft"},
+    # An environment changes single keys; only `source` in globals.yml replaces the whole.
+    "merge_strategy": MERGE_STRATEGY,
 }

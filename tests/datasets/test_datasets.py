@@ -11,7 +11,7 @@ from normastcu.collection.documents import DOCUMENT_COLUMNS, DocumentChunks
 from normastcu.collection.schemas import DocumentChunksValidator
 from normastcu.datasets.figures import FigureDataset
 from normastcu.datasets.qrels import TrecQrelsDataset
-from normastcu.datasets.raw_files import LabelFilesDataset, RawFileDataset
+from normastcu.datasets.raw_files import RawFileDataset, RawFilesDataset
 from normastcu.datasets.tables import DocumentChunksDataset, ReportTableDataset
 
 
@@ -134,11 +134,14 @@ def test_label_files_from_a_directory_a_file_a_pattern_or_nowhere(tmp_path):
         (tmp_path / name).write_text("x")
 
     def names(location):
-        return [file.path.name for file in LabelFilesDataset(location=location).load()]
+        return [
+            file.path.name
+            for file in RawFilesDataset(location=location, setting="judge_labels").load()
+        ]
 
     assert names(str(tmp_path)) == ["a.qrels", "b.csv", "c.jsonl"]
     assert names(str(tmp_path / "b.csv")) == ["b.csv"]
     assert names(str(tmp_path / "*.jsonl")) == ["c.jsonl"]
     assert names(None) == []
-    with pytest.raises(DatasetError, match="There are no label files at"):
+    with pytest.raises(DatasetError, match="There are no files at"):
         names(str(tmp_path / "empty"))

@@ -13,12 +13,17 @@ from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
 
 
-@pytest.fixture(autouse=True)
-def _no_open_runs():
-    """End the tracked run that a failed session leaves: the next one would log into it."""
-    yield
+def end_tracked_runs() -> None:
+    """End the run that a failed session leaves: the next one would log into it."""
     while mlflow.active_run():
         mlflow.end_run()
+
+
+@pytest.fixture(autouse=True)
+def _no_open_runs():
+    """Leave no tracked run open for the next test."""
+    yield
+    end_tracked_runs()
 
 
 @pytest.fixture
@@ -31,10 +36,12 @@ def project(tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch)
     (root / "src").mkdir()
     for name in ("pyproject.toml", ".telemetry"):
         shutil.copy(project_root / name, root)
-    (root / "data" / "01_raw").mkdir(parents=True)
-    (root / "data" / "01_raw" / "sample").symlink_to(project_root / "data" / "01_raw" / "sample")
+    sample = Path("data", "01_raw", "sample")
+    shutil.copytree(
+        project_root / sample, root / sample, ignore=shutil.ignore_patterns("*.sqlite*")
+    )
     monkeypatch.chdir(root)
-    for name in ("NORMASTCU_RAW", "NORMASTCU_SOURCE", "NORMASTCU_LABELS"):
+    for name in ("NORMASTCU_RAW", "NORMASTCU_SOURCE", "NORMASTCU_LABELS", "NORMASTCU_REPLIES"):
         monkeypatch.delenv(name, raising=False)
     return root
 
@@ -48,11 +55,13 @@ def kedro_run(project: Path) -> Callable[..., None]:
         env: str | None = None,
         params: dict[str, Any] | None = None,
         nodes: Sequence[str] = (),
+        namespaces: Sequence[str] = (),
     ) -> None:
+        end_tracked_runs()
         bootstrap_project(project)
         with KedroSession.create(project, env=env, runtime_params=params) as session:
             names = list(pipelines) or ["__default__"]
-            session.run(pipeline_names=names, node_names=tuple(nodes))
+            session.run(pipeline_names=names, node_names=tuple(nodes), namespaces=list(namespaces))
 
     return run
 

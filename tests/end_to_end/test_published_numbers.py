@@ -101,6 +101,21 @@ def test_alpha_of_the_assessors(results):
     assert "assessors and deepseek-3.2_simple" in alpha.index
 
 
+def test_people_against_the_others(results):
+    """Leave-one-out references put people and judges on one scale (statistics.md)."""
+    ceiling = results("human_ceiling").set_index(["annotator", "statistic", "reference"])
+    expected = {
+        "A_1": (804, 0.7035, 0.3493),
+        "A_2": (711, 0.7611, 0.2979),
+        "A_3": (804, 0.6143, 0.4044),
+        "A_4": (721, 0.7231, 0.3095),
+    }
+    for person, (n, kappa, mae) in expected.items():
+        row = ceiling.loc[(person, "kappa_quadratic", f"without_{person}")]
+        assert (row["n"], round(row["value"], 4)) == (n, kappa)
+        assert round(ceiling.loc[(person, "mae", f"without_{person}"), "value"], 4) == mae
+
+
 def test_disagreement_of_people(results):
     table = results("disagreement")
     assert table.set_index("grades")["n"].to_dict() == DISAGREEMENT

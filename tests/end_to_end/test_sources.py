@@ -84,7 +84,7 @@ def test_the_open_data_with_its_date_rule(kedro_run, project, monkeypatch, separ
     with LoopbackServer(FileSite(content)) as server:
         _point_to(project, server.address)
         monkeypatch.setenv("NORMASTCU_SOURCE", "open_data")
-        from_nodes = ["ingest_documents", "describe_corpus"]
+        from_nodes = ["ingestion.ingest_documents", "ingestion.describe_corpus"]
         kedro_run("ingestion", env="normastcu", nodes=from_nodes)
     documents = read(project, "03_primary/normastcu/documents.parquet")
     assert documents["doc_id"].tolist() == ["NORMA-1"]
@@ -101,7 +101,7 @@ def test_open_data_without_a_needed_column_writes_nothing(kedro_run, project, mo
         _point_to(project, server.address)
         monkeypatch.setenv("NORMASTCU_SOURCE", "open_data")
         with pytest.raises(CollectionError, match="the column TEXTONORMA is missing"):
-            kedro_run("ingestion", env="normastcu", nodes=["ingest_documents"])
+            kedro_run("ingestion", env="normastcu", nodes=["ingestion.ingest_documents"])
     assert not (project / "data/03_primary").exists()
 
 

@@ -62,7 +62,7 @@ def test_an_undefined_kappa_is_said_and_never_a_number():
     summary = summarise_judges(KINDS, table, BIAS, COVERAGE)
     assert summary["judge"].tolist() == ["y", "x"]
     assert summary["kappa_assessors"].isna().tolist() == [False, True]
-    assert "undefined: constant" in printed(summary, kappas(A__B=0.8))
+    assert "x: kappa is undefined: constant." in printed(summary, kappas(A__B=0.8))
 
 
 def test_without_judges_the_summary_says_how_to_give_some():

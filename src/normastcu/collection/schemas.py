@@ -41,6 +41,15 @@ class Documents(Table):
     text: str = pa.Field(nullable=True)
 
 
+class DocumentTexts(Table):
+    """The columns of the corpus that a judge is shown."""
+
+    doc_id: str = pa.Field(str_matches=ID, unique=True)
+    title: str = pa.Field(nullable=True)
+    subject: str = pa.Field(nullable=True)
+    text: str = pa.Field(nullable=True)
+
+
 class DocumentChunksValidator:
     """Validates each chunk against `Documents` when it is read."""
 

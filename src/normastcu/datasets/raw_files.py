@@ -66,20 +66,25 @@ class RawFileDataset(ReadOnlyDataset[RawFile]):
         return {"kind": self._source.kind, "names": self._names}
 
 
-class LabelFilesDataset(ReadOnlyDataset[list[RawFile]]):
-    """The files with labels of judges that were made elsewhere.
+class RawFilesDataset(ReadOnlyDataset[list[RawFile]]):
+    """Raw files of a collection that are no part of its source, such as labels of judges.
 
     Parameters
     ----------
     location
-        A directory, one file, or a pattern such as ``labels/*.qrels``; nothing means that the
-        collection has no imported judges.
+        A directory, one file, or a pattern such as ``labels/*.qrels``; nothing means that there
+        are none.
+    setting
+        The setting in globals.yml that names the location, for messages.
     metadata
         For Kedro-Viz.
     """
 
-    def __init__(self, *, location: str | None, metadata: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, *, location: str | None, setting: str, metadata: dict[str, Any] | None = None
+    ) -> None:
         self._location = location
+        self._setting = setting
         self.metadata = metadata
 
     def load(self) -> list[RawFile]:
@@ -89,10 +94,9 @@ class LabelFilesDataset(ReadOnlyDataset[list[RawFile]]):
         paths = self._paths()
         if not paths:
             raise CollectionError(
-                f"There are no label files at {self._location}: expected a directory with files "
-                f"ending in {', '.join(SUFFIX_FORMATS)}, one file, or a pattern. Correct "
-                "`judge_labels` in conf/<environment>/globals.yml, or give it with "
-                "--params judge_labels=<path>."
+                f"There are no files at {self._location}: expected a directory with files ending "
+                f"in {', '.join(SUFFIX_FORMATS)}, one file, or a pattern. Correct "
+                f"`{self._setting}` in conf/<environment>/globals.yml."
             )
         return [local_file(path) for path in paths]
 

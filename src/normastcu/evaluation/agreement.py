@@ -157,8 +157,8 @@ def pairwise_agreement(
     >>> table[["annotator_a", "annotator_b", "n", "exact"]].to_numpy().tolist()
     [['A', 'B', 4, 0.75]]
     """
-    names = _sorted_queries(queries)
-    positions = _query_positions(wide, names)
+    names = sorted_queries(queries)
+    positions = query_positions(wide, names)
     grades = {name: annotator_grades(wide, name) for name in order}
     statistics = _pair_statistics(scale)
     rows = []
@@ -178,14 +178,14 @@ def pairwise_agreement(
                 **{name: estimate.value for name, estimate in estimates.items()},
                 "reading": None if headline.value is None else reading(headline.value),
                 "note": note,
-                **_interval_columns(headline),
+                **interval_columns(headline),
                 "n_queries": headline.n_clusters,
                 "undefined": undefined,
                 **_prefixed_intervals(estimates, PAIR_STATISTICS[1:]),
             }
         )
     leading = ["annotator_a", "annotator_b", "n", *PAIR_STATISTICS, "reading", "note"]
-    return _table(rows, _estimate_columns(leading, confidences, PAIR_STATISTICS[1:]))
+    return _table(rows, estimate_columns(leading, confidences, PAIR_STATISTICS[1:]))
 
 
 def bias_table(
@@ -221,8 +221,8 @@ def bias_table(
         missing for a single pair), `note`, the interval of `me`, `n_queries`, `undefined`, and
         the interval of `mae`, prefixed.
     """
-    names = _sorted_queries(queries)
-    positions = _query_positions(wide, names)
+    names = sorted_queries(queries)
+    positions = query_positions(wide, names)
     reference = _reference_means(wide, means)
     statistics = {"me": mean_error, "mae": mean_absolute_error}
     rows = []
@@ -241,14 +241,14 @@ def bias_table(
                 "mae": estimates["mae"].value,
                 "mae_std": sample_std(np.abs(errors)),
                 "note": "a single pair has no standard deviation" if errors.size == 1 else None,
-                **_interval_columns(estimates["me"]),
+                **interval_columns(estimates["me"]),
                 "n_queries": estimates["me"].n_clusters,
                 "undefined": None if errors.size else "no pair was graded by both",
                 **_prefixed_intervals(estimates, ["mae"]),
             }
         )
     leading = ["annotator", "kind", "n", "me", "me_std", "mae", "mae_std", "note"]
-    return _table(rows, _estimate_columns(leading, confidences, ["mae"]))
+    return _table(rows, estimate_columns(leading, confidences, ["mae"]))
 
 
 def alpha_table(
@@ -283,8 +283,8 @@ def alpha_table(
         `group`, `n_annotators`, `n_pairs` (with at least two grades), `alpha_ordinal`, its
         interval, `n_queries`, `undefined`.
     """
-    names = _sorted_queries(queries)
-    positions = _query_positions(wide, names)
+    names = sorted_queries(queries)
+    positions = query_positions(wide, names)
     rows = []
     for group, annotators in groups.items():
         grades = np.stack([annotator_grades(wide, name) for name in annotators], axis=1)
@@ -298,13 +298,13 @@ def alpha_table(
                 "n_annotators": len(annotators),
                 "n_pairs": int(((~np.isnan(grades)).sum(axis=1) >= 2).sum()),
                 "alpha_ordinal": estimate.value,
-                **_interval_columns(estimate),
+                **interval_columns(estimate),
                 "n_queries": estimate.n_clusters,
                 "undefined": describe_alpha(sums.sum(axis=0)),
             }
         )
     leading = ["group", "n_annotators", "n_pairs", "alpha_ordinal"]
-    return _table(rows, _estimate_columns(leading, confidences))
+    return _table(rows, estimate_columns(leading, confidences))
 
 
 def range_agreement(
@@ -342,8 +342,8 @@ def range_agreement(
         `annotator`, `category` (consensus, weak), `grades` (the range), `n_inside`, `n` (pairs of
         that range that the annotator graded), `share`, its interval, `n_queries`, `undefined`.
     """
-    names = _sorted_queries(queries)
-    positions = _query_positions(wide, names)
+    names = sorted_queries(queries)
+    positions = query_positions(wide, names)
     lowest, highest = _reference(wide, means, "lowest"), _reference(wide, means, "highest")
     rows: list[Row] = []
     for annotator in annotators:
@@ -365,13 +365,13 @@ def range_agreement(
                     "n_inside": n_inside,
                     "n": n,
                     "share": estimate.value,
-                    **_interval_columns(estimate),
+                    **interval_columns(estimate),
                     "n_queries": estimate.n_clusters,
                     "undefined": None if n else "no pair of this range was graded",
                 }
             )
     leading = ["annotator", "category", "grades", "n_inside", "n", "share"]
-    return _table(rows, _estimate_columns(leading, confidences))
+    return _table(rows, estimate_columns(leading, confidences))
 
 
 def agreement_by_query(
@@ -404,8 +404,8 @@ def agreement_by_query(
         `annotator`, `query_id`, `n`, `kappa_quadratic`, `exact`, `me`, `note`, `undefined`; one
         row for every annotator and query.
     """
-    names = _sorted_queries(queries)
-    positions = _query_positions(wide, names)
+    names = sorted_queries(queries)
+    positions = query_positions(wide, names)
     reference_means = _reference_means(wide, means)
     reference = np.round(reference_means)
     rows: list[Row] = []
@@ -492,11 +492,13 @@ def _share_inside(totals: FloatArray) -> FloatArray:
     return np.divide(n_inside, n, out=np.full_like(n, np.nan), where=n > 0)
 
 
-def _sorted_queries(queries: Iterable[str]) -> list[str]:
+def sorted_queries(queries: Iterable[str]) -> list[str]:
+    """Return the distinct queries in the order to which the resamples refer."""
     return sorted(set(queries))
 
 
-def _query_positions(wide: pd.DataFrame, queries: Sequence[str]) -> IntArray:
+def query_positions(wide: pd.DataFrame, queries: Sequence[str]) -> IntArray:
+    """Return the place of each pair's query among the sorted queries."""
     place = {query_id: position for position, query_id in enumerate(queries)}
     found = wide.index.get_level_values("query_id")
     unknown = sorted(set(found) - set(place))
@@ -517,7 +519,7 @@ def _reference(wide: pd.DataFrame, means: pd.DataFrame, column: str) -> FloatArr
     return by_pair.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _estimate_columns(
+def estimate_columns(
     leading: Sequence[str], confidences: Sequence[float], prefixed: Sequence[str] = ()
 ) -> list[str]:
     """Name the columns of a table of estimates, in their order."""
@@ -527,7 +529,8 @@ def _estimate_columns(
     return [*leading, *interval, "n_queries", "undefined", *others]
 
 
-def _interval_columns(estimate: ClusterEstimate) -> Row:
+def interval_columns(estimate: ClusterEstimate) -> Row:
+    """Return the interval of an estimate as columns of a table."""
     columns: Row = {}
     for confidence, interval in estimate.intervals.items():
         columns[f"{_confidence_name(confidence)}_low"] = interval.low
@@ -542,7 +545,7 @@ def _prefixed_intervals(estimates: Mapping[str, ClusterEstimate], names: Sequenc
     return {
         f"{name}_{column}": value
         for name in names
-        for column, value in _interval_columns(estimates[name]).items()
+        for column, value in interval_columns(estimates[name]).items()
     }
 
 

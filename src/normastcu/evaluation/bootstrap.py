@@ -236,7 +236,7 @@ def cluster_bootstraps(
     n_clusters = int((clusters != 0).any(axis=1).sum())
     replicates = _replicates(clusters, statistics, indices)
     return {
-        name: _estimate(
+        name: interval_estimate(
             float(statistic(total)),
             replicates[name],
             statistic(total - clusters),
@@ -247,13 +247,14 @@ def cluster_bootstraps(
     }
 
 
-def _estimate(
+def interval_estimate(
     observed: float,
     replicates: FloatArray,
     jackknife: FloatArray,
     n_clusters: int,
     confidences: Sequence[float],
 ) -> ClusterEstimate:
+    """Estimate a statistic and its intervals from its value, its replicates and its jackknife."""
     if np.isnan(observed) or n_clusters >= 2:
         intervals = {c: bca_interval(observed, replicates, jackknife, c) for c in confidences}
     else:
@@ -267,14 +268,15 @@ def _replicates(
     clusters: FloatArray, statistics: Mapping[str, Statistic], indices: IntArray
 ) -> dict[str, FloatArray]:
     values = {name: np.empty(len(indices)) for name in statistics}
-    for block in _blocks(len(indices), clusters.size // max(1, len(clusters)) + len(clusters)):
+    for block in row_blocks(len(indices), clusters.size // max(1, len(clusters)) + len(clusters)):
         totals = resample_counts(indices[block]).astype(np.float64) @ clusters
         for name, statistic in statistics.items():
             values[name][block] = statistic(totals)
     return values
 
 
-def _blocks(rows: int, numbers_per_row: int) -> Iterator[slice]:
+def row_blocks(rows: int, numbers_per_row: int) -> Iterator[slice]:
+    """Cut rows into slices of bounded memory, for so many numbers in each row."""
     size = max(1, BLOCK_BYTES // (8 * numbers_per_row))
     for start in range(0, rows, size):
         yield slice(start, start + size)

@@ -118,7 +118,7 @@ def kappa(confusion: npt.NDArray[Any], scale: Scale, weights: Weights = "quadrat
     n = rows.sum(axis=-1)
     observed = (table * distance).sum(axis=(-2, -1))
     expected = ((rows @ distance) * columns).sum(axis=-1)
-    return 1 - _ratio(n * observed, expected)
+    return 1 - safe_ratio(n * observed, expected)
 
 
 def exact_agreement(confusion: npt.NDArray[Any]) -> FloatArray:
@@ -135,7 +135,7 @@ def exact_agreement(confusion: npt.NDArray[Any]) -> FloatArray:
     0.875
     """
     table = np.asarray(confusion, dtype=np.float64)
-    return _ratio(np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1)))
+    return safe_ratio(np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1)))
 
 
 def gwet_ac2(
@@ -173,8 +173,8 @@ def gwet_ac2(
     agreement = 1 - distance / distance.max()
     k = len(scale)
     n = table.sum(axis=(-2, -1))
-    observed = _ratio((table * agreement).sum(axis=(-2, -1)), n)
-    share = _ratio((table.sum(axis=-1) + table.sum(axis=-2)) / 2, n[..., np.newaxis])
+    observed = safe_ratio((table * agreement).sum(axis=(-2, -1)), n)
+    share = safe_ratio((table.sum(axis=-1) + table.sum(axis=-2)) / 2, n[..., np.newaxis])
     expected = agreement.sum() / (k * (k - 1)) * (share * (1 - share)).sum(axis=-1)
     coefficient: FloatArray = (observed - expected) / (1 - expected)
     return coefficient
@@ -259,7 +259,7 @@ def krippendorff_alpha(
     expected = (marginals[..., :, np.newaxis] * marginals[..., np.newaxis, :] * distance).sum(
         axis=(-2, -1)
     )
-    return 1 - _ratio((marginals.sum(axis=-1) - 1) * observed, expected)
+    return 1 - safe_ratio((marginals.sum(axis=-1) - 1) * observed, expected)
 
 
 def errors_by_query(
@@ -301,7 +301,7 @@ def mean_error(sums: FloatArray) -> FloatArray:
     >>> float(mean_error(np.array([2.0, 0.25, 0.75])))
     0.125
     """
-    return _ratio(sums[..., 1], sums[..., 0])
+    return safe_ratio(sums[..., 1], sums[..., 0])
 
 
 def mean_absolute_error(sums: FloatArray) -> FloatArray:
@@ -312,7 +312,7 @@ def mean_absolute_error(sums: FloatArray) -> FloatArray:
     >>> float(mean_absolute_error(np.array([2.0, 0.25, 0.75])))
     0.375
     """
-    return _ratio(sums[..., 2], sums[..., 0])
+    return safe_ratio(sums[..., 2], sums[..., 0])
 
 
 def sample_std(values: npt.ArrayLike) -> float:
@@ -453,7 +453,7 @@ def _metric(marginals: FloatArray, scale: Scale, level: Level) -> FloatArray:
     raise ValueError(f"The level is {level!r}: give 'ordinal', 'interval' or 'nominal'.")
 
 
-def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+def safe_ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide, with NaN where the denominator is 0."""
     ratio: FloatArray = np.divide(
         numerator,

@@ -34,6 +34,21 @@ class Annotators(ReportTable):
     kind: str = pa.Field(isin=["reference", "assessor", "judge"])
 
 
+class AllLabels(ReportTable):
+    """Labels of all judges; a missing grade has an outcome that says why."""
+
+    query_id: str = pa.Field(str_matches=ID)
+    doc_id: str = pa.Field(str_matches=ID)
+    annotator: str = pa.Field(str_matches=ID)
+    grade: pd.Int64Dtype = pa.Field(ge=0, nullable=True)
+    outcome: str
+
+    class Config:
+        """One label for a pair by a judge."""
+
+        unique = ["query_id", "doc_id", "annotator"]  # noqa: RUF012
+
+
 class Grades(ReportTable):
     """Grades of every annotator on the pairs that people judged."""
 
@@ -142,6 +157,16 @@ class Bias(Estimates):
     me_std: pd.Float64Dtype = pa.Field(ge=0, nullable=True)
     mae: pd.Float64Dtype = pa.Field(ge=0, nullable=True)
     mae_std: pd.Float64Dtype = pa.Field(ge=0, nullable=True)
+
+
+class HumanCeiling(Estimates):
+    """People and judges against references that leave one person out."""
+
+    annotator: str
+    reference: str
+    measure: str
+    statistic: str
+    value: pd.Float64Dtype = pa.Field(nullable=True)
 
 
 class HumanRangeAgreement(Estimates):

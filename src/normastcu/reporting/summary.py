@@ -62,7 +62,7 @@ def summarise_judges(
     for judge in [name for name, kind in kinds.items() if kind == "judge"]:
         own = with_reference.loc[judge]
         outcomes = coverage[coverage["judge"] == judge].set_index("outcome")["n"]
-        asked = outcomes["ok"] + outcomes["not judged"]
+        asked = outcomes.drop("outside the reference", errors="ignore").sum()
         pairs = kappas[kappas["annotator_a"].isin(people) & (kappas["annotator_b"] == judge)]
         rows.append(
             {
@@ -104,12 +104,89 @@ def print_summary(
     """
     if len(summary):
         console.print(_judge_table(summary))
+        for row in summary[summary["undefined"].notna()].to_dict("records"):
+            console.print(escape(f"{row['judge']}: kappa is undefined: {row['undefined']}."))
     else:
         console.print("No judge has labels yet: give some with `judge_labels`.")
     console.print(_people_sentence(human_kappa, summary))
     console.print("Results:")
     for folder in folders:
         console.print(f"  {folder}", soft_wrap=True, highlight=False)
+
+
+def print_plan(console: Console, plan: pd.DataFrame) -> None:
+    """Print what each judge would still be asked, and the total.
+
+    Parameters
+    ----------
+    console
+        Where to print.
+    plan
+        judge, pairs, calls, tokens_in, tokens_out, cost, seconds; unknown is missing. Tokens and
+        cost are the most that the replies may take.
+    """
+    table = Table(title="What is left to ask (at most)", box=SIMPLE)
+    table.add_column("judge", no_wrap=True)
+    for heading in ("pairs", "calls left", "tokens in", "tokens out", "cost", "time"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    total = plan.drop(columns="judge").sum(skipna=False).to_dict() | {"judge": "all judges"}
+    for row in [*plan.to_dict("records"), total]:
+        table.add_row(
+            escape(row["judge"]),
+            f"{row['pairs']:,}",
+            f"{row['calls']:,}",
+            f"{row['tokens_in']:,}",
+            f"{row['tokens_out']:,}",
+            "unknown" if pd.isna(row["cost"]) else f"{row['cost']:,.2f}",
+            "no limit set" if pd.isna(row["seconds"]) else f"{row['seconds'] / 60:,.1f} min",
+        )
+    console.print(table)
+
+
+def find_incomplete(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the judges that have fewer grades than they must, or were stopped.
+
+    Parameters
+    ----------
+    summary
+        judge, coverage, least_coverage, stopped.
+    """
+    short = (summary["coverage"] < summary["least_coverage"]).fillna(True)
+    return summary[short | (summary["stopped"].notna() & (summary["least_coverage"] > 0))]
+
+
+def incomplete_sentence(incomplete: pd.DataFrame, outcomes: pd.DataFrame, command: str) -> str:
+    """Say which judges are incomplete, with all outcomes, and how to go on.
+
+    Parameters
+    ----------
+    incomplete
+        The judges, as `find_incomplete` returns them.
+    outcomes
+        judge, outcome, n of all judges.
+    command
+        The command that asks for the rest.
+    """
+    reasons = [
+        f"- {row['judge']}: {row['n_ok']} of {row['n']} pairs have a grade "
+        f"({row['coverage']:.1%}; at least {row['least_coverage']:.1%} are wanted)."
+        + (f" {row['stopped']}" if not pd.isna(row["stopped"]) else "")
+        for row in incomplete.to_dict("records")
+    ]
+    counts = [
+        f"- {judge}: "
+        + ", ".join(f"{n} {outcome}" for outcome, n in zip(own["outcome"], own["n"], strict=True))
+        for judge, own in outcomes.groupby("judge", sort=False)
+    ]
+    return "\n".join(
+        [
+            "Not every judge is complete. Everything that was answered is stored.",
+            *reasons,
+            "Outcomes by judge:",
+            *counts,
+            f"To complete the rest: {command}",
+        ]
+    )
 
 
 def _judge_table(summary: pd.DataFrame) -> Table:
@@ -128,7 +205,7 @@ def _judge_table(summary: pd.DataFrame) -> Table:
             _number(row["exact"]),
             _number(row["me"]),
             _number(row["mae"]),
-            row["reading"] if pd.isna(row["undefined"]) else f"undefined: {row['undefined']}",
+            row["reading"] if pd.isna(row["undefined"]) else "undefined",
         )
     return table
 

@@ -9,11 +9,11 @@ from normastcu.collection.settings import AssessorFormat, GradeScale
 from normastcu.evaluation import agreement
 from normastcu.evaluation.bootstrap import resample_indices
 from normastcu.evaluation.counts import grade_counts
+from normastcu.evaluation.human_ceiling import LEAVE_ONE_OUT
 from normastcu.pipelines.parameters import BootstrapSettings, DisputedPairsSettings
 from normastcu.reporting import figures
 
 REFERENCE = "reference"
-LEAVE_ONE_OUT = "without_{}"
 
 
 def average_grades(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -59,5 +59,7 @@ def create_pipeline() -> Pipeline:
                 name="draw_people",
             ),
         ],
+        namespace="human_qrels",
+        prefix_datasets_with_namespace=False,
         tags="human_qrels",
     )

@@ -1,5 +1,6 @@
 """Nodes of `ingestion`: each reads one kind of raw file, checks it, and says where it came from."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,16 @@ from normastcu.collection.settings import (
     TableFormat,
 )
 from normastcu.collection.sources import RawFile
+from normastcu.judging.collect import attempts_table
+from normastcu.judging.imported import (
+    ImportedReplies,
+    ReleasedComparison,
+    compare_with_released,
+    read_released_replies,
+)
+from normastcu.judging.store import ReplyStore
+
+logger = logging.getLogger(__name__)
 
 FILE_TABLE_TYPES = {"table": "str", **FILE_TYPES}
 
@@ -47,6 +58,44 @@ def ingest_judge_labels(
     """Return the labels of judges made elsewhere, and the records of their files."""
     imported = read_judge_labels(files, settings, scale.values, set(queries["query_id"]))
     return imported.table, file_table("judge_labels", imported.files)
+
+
+def ingest_replies(
+    files: list[RawFile], settings: ImportedReplies, scale: GradeScale, store: ReplyStore
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put raw replies made elsewhere into the store; return their grades, and the files' records.
+
+    The grades are what our reader reads in the replies. Where the file states another one, a
+    warning says how many differ.
+    """
+    attempts, records = [], []
+    with store:
+        for file in files:
+            read = list(read_released_replies(file, settings.names, scale.values, settings))
+            # A key holds the file's bytes, so what is known is the same reply, however it was read.
+            known = store.last_by_key(one.key for one in read)
+            store.merge(one for one in read if one.key not in known)
+            attempts += read
+            judges = ", ".join(dict.fromkeys(one.judge for one in read))
+            n_without = sum(one.grade is None for one in read)
+            records.append(file_record(file, len(read), 0, n_without, judges))
+            warn_of_other_grades(
+                compare_with_released(file, settings.names, scale.values, settings)
+            )
+    return attempts_table(attempts), file_table("replies", records)
+
+
+def warn_of_other_grades(comparison: ReleasedComparison) -> None:
+    """Say where the grade that a file states is not the one that its reply gives."""
+    for other in comparison.differences:
+        logger.warning(
+            "%s, line %d: the reply of %s gives the grade %s where the file states %s.",
+            other.file,
+            other.line,
+            other.judge,
+            other.ours,
+            other.theirs,
+        )
 
 
 def ingest_documents(

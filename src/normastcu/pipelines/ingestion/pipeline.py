@@ -28,12 +28,20 @@ def create_judgments_pipeline() -> Pipeline:
                 name="ingest_judge_labels",
             ),
             Node(
+                nodes.ingest_replies,
+                ["raw_replies", "params:imported_replies", "params:scale", "reply_store"],
+                ["imported_replies", "reply_files"],
+                name="ingest_replies",
+            ),
+            Node(
                 nodes.join_file_tables,
-                ["query_file", "judgment_file", "label_files"],
+                ["query_file", "judgment_file", "label_files", "reply_files"],
                 "judgment_provenance",
                 name="record_judgment_files",
             ),
         ],
+        namespace="ingestion",
+        prefix_datasets_with_namespace=False,
         tags="ingestion",
     )
 
@@ -61,5 +69,7 @@ def create_corpus_pipeline() -> Pipeline:
                 name="check_judged_documents",
             ),
         ],
+        namespace="ingestion",
+        prefix_datasets_with_namespace=False,
         tags="ingestion",
     )

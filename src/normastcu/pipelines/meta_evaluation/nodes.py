@@ -1,5 +1,8 @@
 """Nodes of `meta_evaluation`, pair level: every annotator on the pairs that people judged."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -9,12 +12,33 @@ from normastcu.collection.settings import AssessorFormat, GradeScale, JudgeLabel
 from normastcu.evaluation import agreement
 from normastcu.evaluation.bootstrap import IntArray, resample_indices
 from normastcu.evaluation.counts import grade_counts
+from normastcu.evaluation.human_ceiling import human_ceiling
 from normastcu.pipelines.parameters import BootstrapSettings
 from normastcu.reporting import figures
 from normastcu.reporting.summary import summarise_judges
 
 PAIR = ["query_id", "doc_id"]
 REFERENCE = "reference"
+OK = "ok"
+NOT_JUDGED = "not judged"
+
+
+def join_labels(*tables: pd.DataFrame) -> pd.DataFrame:
+    """Return the labels of all judges, imported and asked, each with its outcome.
+
+    An imported label without a grade was `not judged`; other judges say what happened.
+    """
+    imported = tables[0].assign(
+        outcome=tables[0]["grade"].map(lambda grade: NOT_JUDGED if pd.isna(grade) else OK)
+    )
+    labels = pd.concat([imported, *tables[1:]], ignore_index=True)
+    twice = labels.loc[labels.duplicated([*PAIR, "annotator"]), "annotator"]
+    if len(twice):
+        raise ValueError(
+            f"The judge {twice.iloc[0]!r} has imported labels and is asked as well. Rename the "
+            "file of labels, or give it another name under `imported_judges.names`."
+        )
+    return labels[[*PAIR, "annotator", "grade", "outcome"]].astype({"outcome": "str"})
 
 
 def gather_grades(
@@ -36,7 +60,7 @@ def gather_grades(
         [
             (REFERENCE, "reference"),
             *((name, "assessor") for name in ordered(judgments["annotator"], assessors.assessors)),
-            *((name, "judge") for name in ordered(labels["annotator"], judges.order)),
+            *((name, "judge") for name in order_judges(labels, judges.order)),
         ],
         {"annotator": "str", "kind": "str"},
     )
@@ -45,6 +69,12 @@ def gather_grades(
     grades = everything.merge(means[PAIR], on=PAIR).merge(annotators, on="annotator")
     columns = [*PAIR, "annotator", "kind", "grade"]
     return grades[columns].astype({"annotator": "str", "grade": "Int64"}), annotators
+
+
+def order_judges(labels: pd.DataFrame, first: Sequence[str]) -> list[str]:
+    """Return the judges: those in the stated order, then the others as they come."""
+    present = list(dict.fromkeys(labels["annotator"]))
+    return [name for name in first if name in present] + [n for n in present if n not in first]
 
 
 def check_names(annotators: pd.DataFrame) -> None:
@@ -60,38 +90,36 @@ def check_names(annotators: pd.DataFrame) -> None:
 def count_coverage(
     means: pd.DataFrame, labels: pd.DataFrame, annotators: pd.DataFrame
 ) -> pd.DataFrame:
-    """Count for each judge the pairs of the reference by outcome, and its labels elsewhere."""
+    """Count for each judge the pairs of the reference by outcome, and its labels elsewhere.
+
+    A pair of the reference that a judge says nothing about is `not judged`.
+    """
     pairs = pd.MultiIndex.from_frame(means[PAIR])
     rows = []
     for judge in annotators.loc[annotators["kind"] == "judge", "annotator"]:
         own = labels[labels["annotator"] == judge]
         inside = pd.MultiIndex.from_frame(own[PAIR]).isin(pairs)
-        n_ok = int((inside & own["grade"].notna()).sum())
-        rows += [
-            (judge, "ok", n_ok),
-            (judge, "not judged", len(pairs) - n_ok),
-            (judge, "outside the reference", int((~inside).sum())),
-        ]
+        outcomes = Counter({OK: 0, NOT_JUDGED: len(pairs) - int(inside.sum())})
+        outcomes.update(own.loc[inside, "outcome"])
+        rows += [(judge, outcome, n) for outcome, n in outcomes.items()]
+        rows.append((judge, "outside the reference", int((~inside).sum())))
     return typed_frame(rows, {"judge": "str", "outcome": "str", "n": "Int64"})
 
 
-def list_judges(annotators: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 7: model and prompt of each judge, where its labels are from, their hash."""
+def list_judges(
+    annotators: pd.DataFrame, files: pd.DataFrame, *asked: pd.DataFrame
+) -> pd.DataFrame:
+    """Return Table 7: model and prompt of each judge, where its grades are from, their hash."""
     rows = []
     for judge in annotators.loc[annotators["kind"] == "judge", "annotator"]:
         own = files[[judge in names.split(", ") for names in files["annotators"]]]
-        model, _, prompt = judge.rpartition("_")
-        rows.append(
-            (
-                judge,
-                model or judge,
-                prompt if model else None,
-                "imported: " + ", ".join(own["file"]),
-                ", ".join(own["sha256"]),
-            )
-        )
+        if len(own):
+            model, _, prompt = judge.rpartition("_")
+            source = "imported: " + ", ".join(own["file"])
+            rows.append((judge, model or judge, prompt or None, source, ", ".join(own["sha256"])))
     columns = ["judge", "model", "prompt", "source", "settings_hash"]
-    return typed_frame(rows, dict.fromkeys(columns, "str"))
+    table = typed_frame(rows, dict.fromkeys(columns, "str"))
+    return pd.concat([table, *asked], ignore_index=True)
 
 
 def count_grades(grades: pd.DataFrame, annotators: pd.DataFrame, scale: GradeScale) -> pd.DataFrame:
@@ -154,6 +182,21 @@ def describe_judges(
         table.rename(columns={"annotator": "judge"}).astype({"judge": "str"}) for table in tables
     )
     return inside, confusion, by_query
+
+
+def compare_with_others(
+    grades: pd.DataFrame,
+    annotators: pd.DataFrame,
+    scale: GradeScale,
+    bootstrap: BootstrapSettings,
+) -> pd.DataFrame:
+    """Return people and judges against references that leave one person out: one scale for both."""
+    queries, indices = draw_resamples(grades, bootstrap)
+    kinds = kinds_of(annotators)
+    people = [name for name, kind in kinds.items() if kind == "assessor"]
+    judges = [name for name, kind in kinds.items() if kind == "judge"]
+    wide = agreement.wide_grades(grades[grades["annotator"] != REFERENCE])
+    return human_ceiling(wide, people, judges, scale.values, indices, queries=queries)
 
 
 def summarise(

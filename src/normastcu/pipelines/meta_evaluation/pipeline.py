@@ -5,16 +5,24 @@ from kedro.pipeline import Node, Pipeline
 from normastcu.pipelines.meta_evaluation import nodes
 
 
-def create_pipeline() -> Pipeline:
-    """Return the pipeline; it starts from the mean grades, the judgments and the labels."""
+def create_pipeline(*, judging: bool) -> Pipeline:
+    """Return the pipeline; it starts from the mean grades, the judgments and the labels.
+
+    Parameters
+    ----------
+    judging
+        Whether `llm_judging` has judges of its own, whose grades are compared with the rest.
+    """
+    labels = ["judge_labels", "imported_replies", *(["llm_judgments"] if judging else [])]
     return Pipeline(
         [
+            Node(nodes.join_labels, labels, "all_labels", name="join_labels"),
             Node(
                 nodes.gather_grades,
                 [
                     "mean_grades",
                     "assessor_judgments",
-                    "judge_labels",
+                    "all_labels",
                     "params:assessor_judgments",
                     "params:imported_judges",
                 ],
@@ -23,13 +31,13 @@ def create_pipeline() -> Pipeline:
             ),
             Node(
                 nodes.list_judges,
-                ["annotators", "judgment_provenance"],
+                ["annotators", "judgment_provenance", *(["asked_judges"] if judging else [])],
                 "judges",
                 name="list_judges",
             ),
             Node(
                 nodes.count_coverage,
-                ["mean_grades", "judge_labels", "annotators"],
+                ["mean_grades", "all_labels", "annotators"],
                 "coverage",
                 name="count_coverage",
             ),
@@ -58,6 +66,12 @@ def create_pipeline() -> Pipeline:
                 name="describe_judges",
             ),
             Node(
+                nodes.compare_with_others,
+                ["grades", "annotators", "params:scale", "params:bootstrap"],
+                "human_ceiling",
+                name="compare_with_others",
+            ),
+            Node(
                 nodes.summarise,
                 ["annotators", "kappa", "bias", "coverage"],
                 "judge_summary",
@@ -70,5 +84,7 @@ def create_pipeline() -> Pipeline:
                 name="draw_annotators",
             ),
         ],
+        namespace="meta_evaluation",
+        prefix_datasets_with_namespace=False,
         tags="meta_evaluation",
     )

@@ -1,0 +1,71 @@
+"""Which configuration is in force while pipelines are built, before there is a context."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kedro.config import MissingConfigException, OmegaConfigLoader
+from kedro.utils import find_kedro_project
+
+from normastcu.judging.settings import Judge, load_judges
+
+CONFIG_PATTERNS = {"judges": ["judges*"]}
+MERGE_STRATEGY = {"parameters": "soft", "judges": "soft"}
+DEFAULT_ENVIRONMENT = "local"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of configuration, and the environment in it that is laid over base."""
+
+    conf: Path
+    env: str
+
+
+class _Present:
+    """The place of the running session; Kedro has none to ask while it builds pipelines."""
+
+    place: Place | None = None
+
+
+def enter(place: Place) -> None:
+    """Let pipelines that are built from now on follow this place; called by a hook."""
+    _Present.place = place
+
+
+def present() -> Place:
+    """Return the place of the session, else that of the working directory and KEDRO_ENV."""
+    if _Present.place is not None and _Present.place.conf.is_dir():
+        return _Present.place
+    project = find_kedro_project(Path.cwd()) or Path.cwd()
+    return Place(Path(project) / "conf", os.environ.get("KEDRO_ENV") or DEFAULT_ENVIRONMENT)
+
+
+def active_judges(resolvers: Mapping[str, Any]) -> list[Judge]:
+    """Return the judges that the environment names, with their settings.
+
+    Pipelines are built before parameters are known, so the two lists are read here: `judges.yml`
+    (the library, of base and of the environment) and the parameter `active_judges`.
+
+    Raises
+    ------
+    JudgingError
+        For an unknown judge, a wrong setting, two judges with one slug.
+    """
+    place = present()
+    loader = OmegaConfigLoader(
+        str(place.conf),
+        env=place.env,
+        base_env="base",
+        default_run_env=DEFAULT_ENVIRONMENT,
+        config_patterns=CONFIG_PATTERNS,
+        custom_resolvers=dict(resolvers),
+        merge_strategy=MERGE_STRATEGY,
+    )
+    try:
+        library = loader["judges"]
+    except MissingConfigException:
+        library = {}
+    return load_judges(library, loader["parameters"].get("active_judges") or [])

@@ -1,0 +1,1 @@
+"""Judges: their settings, prompts, requests, replies, store and cost."""

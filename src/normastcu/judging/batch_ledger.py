@@ -1,0 +1,101 @@
+"""What was handed in to a provider's batch interface and not collected yet."""
+
+import json
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Item:
+    """One request of a batch as the ledger keeps it: all that its record needs, but no text."""
+
+    key: str
+    query_id: str
+    doc_id: str
+    judge: str
+    sample: int
+    attempt: int
+    characters_shown: int
+    max_tokens: int
+    reminded: bool
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """A batch that has not been collected yet.
+
+    Attributes
+    ----------
+    token
+        Our name for it, which the service keeps beside it.
+    batch_id
+        The service's name; None where the run ended before the service told it.
+    items
+        What was asked.
+    """
+
+    token: str
+    batch_id: str | None
+    items: tuple[Item, ...]
+
+
+class BatchLedger:
+    """What was handed in and not collected yet: a file of JSON lines that only grows.
+
+    Parameters
+    ----------
+    path
+        The file, one for each judge; it is made with the first batch.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def begin(self, items: Iterable[Item]) -> str:
+        """Note that a batch is about to be handed in, and return its token."""
+        token = uuid.uuid4().hex
+        self._append({"event": "begun", "token": token, "items": [asdict(one) for one in items]})
+        return token
+
+    def handed_in(self, token: str, batch_id: str) -> None:
+        """Note the service's name of a batch."""
+        self._append({"event": "handed in", "token": token, "batch_id": batch_id})
+
+    def closed(self, token: str) -> None:
+        """Note that nothing more is expected of a batch."""
+        self._append({"event": "closed", "token": token})
+
+    def open_batches(self) -> list[HandedIn]:
+        """Return what is not closed, the oldest first."""
+        items: dict[str, tuple[Item, ...]] = {}
+        ids: dict[str, str] = {}
+        for event in self._events():
+            token = event["token"]
+            if event["event"] == "begun":
+                items[token] = tuple(Item(**one) for one in event["items"])
+            elif event["event"] == "handed in":
+                ids[token] = event["batch_id"]
+            else:
+                items.pop(token, None)
+        return [HandedIn(token, ids.get(token), some) for token, some in items.items()]
+
+    def _events(self) -> Iterator[dict[str, Any]]:
+        if not self._path.exists():
+            return
+        for line in self._path.read_text(encoding="utf-8").splitlines():
+            try:
+                yield json.loads(line)
+            except ValueError:  # the line that was being written when the process ended
+                continue
+
+    def _append(self, event: Mapping[str, Any]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as lines:
+            # The line break comes first, so that a half line before it does no harm.
+            lines.write(f"\n{json.dumps(event)}")
+            lines.flush()
+            os.fsync(lines.fileno())

@@ -1,0 +1,263 @@
+"""The client of a service that speaks the OpenAI chat protocol, through LangChain."""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from normastcu.judging.client import CallFailure, FailureKind, RawReply
+from normastcu.judging.errors import JudgingError
+from normastcu.judging.requests import Message
+from normastcu.judging.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from langchain_core.outputs import ChatResult
+    from langchain_openai import ChatOpenAI
+
+_OPENAI_HOST = "api.openai.com"
+_LONGEST_PLAIN_ERROR = 500
+_CONTEXT_PHRASES = (
+    "context_length",
+    "context length",
+    "context window",
+    "context size",
+    "contextwindow",
+    "exceed_context_size",
+    "prompt is too long",
+    "input is too long",
+    "input tokens exceed",
+)
+_FILTER_PHRASES = (
+    "content_filter",
+    "content_policy_violation",
+    "content management policy",
+    "content exists risk",
+)
+_QUOTA_PHRASES = ("insufficient_quota", "billing_hard_limit_reached")
+_KIND_OF_STATUS: dict[int, FailureKind] = {
+    HTTPStatus.UNAUTHORIZED: "unauthorized",
+    HTTPStatus.PAYMENT_REQUIRED: "payment",
+    HTTPStatus.FORBIDDEN: "forbidden",
+    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.REQUEST_TIMEOUT: "unavailable",
+    HTTPStatus.CONFLICT: "unavailable",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "context_length",
+    HTTPStatus.TOO_MANY_REQUESTS: "rate_limit",
+}
+_SENT_HEADERS = frozenset(
+    {
+        *("accept", "accept-encoding", "authorization", "connection"),
+        *("content-length", "content-type", "host", "transfer-encoding", "user-agent"),
+        "x-stainless-raw-response",  # the OpenAI client reads it back from its request
+    }
+)
+
+
+class OpenAIClient:
+    """A service that speaks the OpenAI chat protocol, through LangChain's `ChatOpenAI`.
+
+    Base URL and key are always both given, retries are off, and nothing that the environment says
+    (organisation, other headers, tracing) is sent along. What is planned is what is sent: the
+    model's parameters as they are, and the limit of reply tokens as ``max_completion_tokens`` to
+    OpenAI, whose newer models refuse the older name, and as ``max_tokens`` to everybody else.
+
+    Parameters
+    ----------
+    model
+        What to call, where, and with which parameters.
+    key
+        The key of the service.
+    schema
+        The JSON schema of the reply; None asks for none.
+    """
+
+    def __init__(
+        self, model: ModelSettings, key: str, schema: Mapping[str, object] | None = None
+    ) -> None:
+        _quieten_libraries()
+        self._http = http_client(key, model.timeout_s)
+        self._chat = _chat_model(model, key, self._http)
+        self._body = {**model.parameters, **(model.parameters.get("extra_body") or {})}
+        self._body.pop("extra_body", None)
+        if schema is not None:
+            self._body["response_format"] = _response_format(model, schema)
+        at_openai = urlsplit(model.base_url or "").hostname == _OPENAI_HOST
+        self._limit_name = "max_completion_tokens" if at_openai else "max_tokens"
+
+    def complete(self, messages: Sequence[Message], *, max_tokens: int) -> RawReply:
+        """Make one call with a limit of reply tokens.
+
+        Raises
+        ------
+        CallFailure
+            There is no reply.
+        """
+        from langchain_core.messages import convert_to_messages
+
+        try:
+            # The step below `invoke`: LangChain's tracers, callbacks and caches never see a text.
+            result = self._chat._generate(
+                convert_to_messages([dict(message) for message in messages]),
+                extra_body=self.parameters(max_tokens),
+            )
+            return _raw_reply(result)
+        except Exception as error:
+            outcome = ended(error)
+        # Raised here and not above, so that no traceback shows what the service wrote.
+        if isinstance(outcome, CallFailure):
+            raise outcome
+        return outcome
+
+    def read(self, body: Mapping[str, Any]) -> RawReply | CallFailure:
+        """Read a reply of the protocol that came another way, such as in a batch."""
+        try:
+            return _raw_reply(self._chat._create_chat_result(dict(body)))
+        except Exception as error:
+            return ended(error)
+
+    def parameters(self, max_tokens: int) -> dict[str, Any]:
+        """Return what is sent beside model and messages."""
+        return {**self._body, self._limit_name: max_tokens}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+
+def _quieten_libraries() -> None:
+    """Keep what is sent out of the log: at DEBUG the libraries write whole messages there."""
+    for name in ("openai", "httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _response_format(model: ModelSettings, schema: Mapping[str, object]) -> dict[str, object]:
+    """Return the schema as OpenAI writes it, or as servers do that know `json_object` only."""
+    if model.structured_output == "json_object":
+        return {"type": "json_object", "schema": dict(schema)}
+    stated = {"name": "reply", "strict": True, "schema": dict(schema)}
+    return {"type": "json_schema", "json_schema": stated}
+
+
+def _chat_model(model: ModelSettings, key: str, http_client: Any) -> "ChatOpenAI":
+    from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
+
+    return ChatOpenAI(
+        model=model.model,
+        base_url=model.base_url,
+        api_key=SecretStr(key),
+        max_retries=0,
+        timeout=model.timeout_s,
+        http_client=http_client,
+        use_responses_api=False,
+        output_version="v0",
+    )
+
+
+def http_client(key: str, timeout_s: float) -> Any:
+    """Return an HTTP client that sends the needed headers only and ends every call in time.
+
+    A server that sends a blank now and then while its model thinks never runs into the timeout
+    of the connection, which is one of silence.
+    """
+    try:
+        import httpx2
+        import openai
+    except ImportError as error:
+        raise JudgingError(
+            "Asking a service needs the extra `judging`, which is not installed: "
+            'pip install "normastcu[judging]".'
+        ) from error
+
+    class LimitedStream(httpx2.SyncByteStream):
+        def __init__(self, stream: httpx2.SyncByteStream, deadline: float) -> None:
+            self._stream, self._deadline = stream, deadline
+
+        def __iter__(self) -> Iterator[bytes]:
+            for part in self._stream:
+                if time.monotonic() > self._deadline:
+                    raise httpx2.ReadTimeout(f"no end after {timeout_s:g} s")
+                yield part
+
+        def close(self) -> None:
+            self._stream.close()
+
+    def prepare(request: httpx2.Request) -> None:
+        for name in set(request.headers) - _SENT_HEADERS:
+            del request.headers[name]
+        request.headers["authorization"] = f"Bearer {key}"
+        request.extensions = {**request.extensions, "deadline": time.monotonic() + timeout_s}
+
+    def limit(response: httpx2.Response) -> None:
+        deadline = response.request.extensions["deadline"]
+        response.stream = LimitedStream(cast("httpx2.SyncByteStream", response.stream), deadline)
+
+    return openai.DefaultHttpxClient(
+        timeout=timeout_s,
+        follow_redirects=False,
+        event_hooks={"request": [prepare], "response": [limit]},
+    )
+
+
+def _raw_reply(result: "ChatResult") -> RawReply:
+    reply = result.generations[0]
+    message = reply.message
+    usage = getattr(message, "usage_metadata", None) or {}
+    return RawReply(
+        content=str(message.text),
+        finish_reason=(reply.generation_info or {}).get("finish_reason"),
+        refusal=message.additional_kwargs.get("refusal"),
+        tokens_in=usage.get("input_tokens"),
+        tokens_out=usage.get("output_tokens"),
+        model=(result.llm_output or {}).get("model_name"),
+    )
+
+
+def ended(error: Exception) -> CallFailure | RawReply:
+    """Say what an error of LangChain or the OpenAI client means, without its text."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return CallFailure("timeout")
+    if isinstance(error, openai.APIConnectionError):
+        return CallFailure("connection")
+    if not isinstance(error, openai.APIStatusError):
+        return CallFailure("malformed", cause=type(error).__name__)
+    return answered(error.status_code, error.body, error.response.headers.get("retry-after"))
+
+
+def answered(status: int, body: object, retry_after: str | None = None) -> CallFailure | RawReply:
+    """Say what a status other than 200 means; a content filter's is a reply that it filtered.
+
+    Parameters
+    ----------
+    status
+        The HTTP status.
+    body
+        What the service said: the error of the protocol, or any text.
+    retry_after
+        The header of that name.
+    """
+    said = _what_the_service_said(body)
+    if any(phrase in said for phrase in _FILTER_PHRASES):
+        return RawReply(None, finish_reason="content_filter")
+    return CallFailure(_kind(status, said), status, retry_after=retry_after)
+
+
+def _what_the_service_said(body: object) -> str:
+    """Return code, type and message of an error; the rest may repeat the whole request."""
+    if isinstance(body, Mapping):
+        return " ".join(str(body.get(name) or "") for name in ("code", "type", "message")).lower()
+    return str(body or "")[:_LONGEST_PLAIN_ERROR].lower()
+
+
+def _kind(status: int, said: str) -> FailureKind:
+    if any(phrase in said for phrase in _QUOTA_PHRASES):
+        return "payment"
+    if any(phrase in said for phrase in _CONTEXT_PHRASES):
+        return "context_length"
+    if status in _KIND_OF_STATUS:
+        return _KIND_OF_STATUS[status]
+    return "unavailable" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "rejected"

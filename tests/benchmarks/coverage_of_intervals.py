@@ -1,0 +1,148 @@
+"""How often 90 % intervals of a rank correlation hold the true value: a simulation, and its table.
+
+    python -m tests.benchmarks.coverage_of_intervals [--collections 200] [--resamples 2000]
+
+In a synthetic collection 15 systems have values on 5,000 queries under a reference and under a
+judge. That is the population: the true correlation is that of its means. 46 queries of it are the
+sample from which the intervals are made. The systems are normally distributed, or spaced evenly, or
+have the published nDCG@10 of the paper's fifteen; they come in pairs that share part of their
+errors. The judge shares the reference's noise in part, adds its own, and prefers systems by a bias,
+whose size is the row of the table: 0 means that the true rankings are the same up to ties.
+"""
+
+import argparse
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from normastcu.evaluation.bootstrap import bca_interval, resample_indices
+from normastcu.evaluation.rank_correlation import COEFFICIENTS, RankedPair, compare
+from normastcu.evaluation.shrinkage import draw_true_means, standard_normals
+from normastcu.evaluation.systems import orders, query_means
+
+SYSTEMS, QUERIES, POPULATION = 15, 46, 5_000
+CONFIDENCE = 0.90
+SHOWN = ("tau_b", "rho")
+BIASES = (0.0, 0.01, 0.03, 0.06)
+PUBLISHED_NDCG = (
+    *(0.373450, 0.344428, 0.349561, 0.316056, 0.388022, 0.355897, 0.334672, 0.291792),
+    *(0.242242, 0.272743, 0.269147, 0.307034, 0.279769, 0.297224, 0.310239),
+)
+
+
+def qualities(kind: str, rng: np.random.Generator) -> np.ndarray:
+    """Return the true level of each system."""
+    if kind == "normal":
+        return 0.28 + 0.06 * rng.standard_normal(SYSTEMS)
+    return {"published": np.array(PUBLISHED_NDCG), "even": np.linspace(0.15, 0.45, SYSTEMS)}[kind]
+
+
+def population(kind: str, bias: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values under the judge and under the reference, each (systems, population)."""
+    shape = (SYSTEMS, POPULATION)
+    difficulty = 0.25 * rng.standard_normal(POPULATION)
+    shared_by_twins = np.repeat(0.10 * rng.standard_normal((SYSTEMS, POPULATION)), 2, axis=0)
+    reference = (
+        qualities(kind, rng)[:, np.newaxis]
+        + difficulty
+        + shared_by_twins[:SYSTEMS]
+        + 0.10 * rng.standard_normal(shape)
+    )
+    judge = (
+        0.05
+        + reference
+        + bias * rng.standard_normal((SYSTEMS, 1))
+        + 0.10 * rng.standard_normal(POPULATION)
+        + 0.10 * rng.standard_normal(shape)
+    )
+    return judge.clip(0, 1).round(2), reference.clip(0, 1).round(2)
+
+
+def intervals(
+    pair: RankedPair, name: str, replicates: np.ndarray, drawn: np.ndarray
+) -> dict[str, tuple[float, float]]:
+    """Return the 90 % intervals of one coefficient by method."""
+    observed, jackknife, resampled = np.split(replicates, [1, 1 + QUERIES])
+    defined = resampled[~np.isnan(resampled)]
+    bca = bca_interval(float(observed[0]), resampled, jackknife, CONFIDENCE)
+    tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+    draws = COEFFICIENTS[name](orders(drawn[0]), orders(drawn[1]))
+    return {
+        "BCa": (bca.low, bca.high),
+        "percentile": tuple(np.quantile(defined, tails)),
+        "shrunken": tuple(np.quantile(draws[~np.isnan(draws)], tails)),
+    }
+
+
+def simulate(kind: str, bias: float, collections: int, resamples: int) -> Iterator[dict]:
+    """Yield one row for each collection, coefficient and method."""
+    everything = np.ones((1, POPULATION))
+    normals = standard_normals(SYSTEMS, resamples, seed=1)
+    for seed in range(collections):
+        rng = np.random.default_rng([seed, round(1000 * bias), len(kind)])
+        sides = population(kind, bias, rng)
+        drawn_queries = rng.integers(0, POPULATION, QUERIES)
+        all_queries = np.ones(QUERIES, dtype=bool)
+        sample = [values[:, drawn_queries] for values in sides]
+        pair = RankedPair(
+            *("judge", "reference", "nDCG@10", "common", tuple(map(str, range(SYSTEMS)))),
+            *sample,
+            all_queries,
+            all_queries,
+        )
+        indices = resample_indices(QUERIES, resamples, seed)
+        replicates = compare(pair, {name: COEFFICIENTS[name] for name in SHOWN}, indices)
+        drawn = draw_true_means(pair, normals)
+        mean = partial(query_means, kept=np.ones(POPULATION, dtype=bool), weights=everything)
+        true_orders = [orders(mean(values)) for values in sides]
+        for name in SHOWN:
+            truth = float(COEFFICIENTS[name](*true_orders)[0])
+            found = intervals(pair, name, replicates[name], drawn)
+            for method, (low, high) in found.items():
+                yield {
+                    "systems": kind,
+                    "bias": bias,
+                    "coefficient": name,
+                    "true": truth,
+                    "observed": replicates[name][0],
+                    "method": method,
+                    "holds": low - 1e-9 <= truth <= high + 1e-9,
+                    "too_high": truth < low - 1e-9,
+                    "width": high - low,
+                }
+
+
+def coverage(collections: int, resamples: int) -> pd.DataFrame:
+    """Return the coverage of every method, coefficient and kind of collection."""
+    rows = [
+        row
+        for kind in ("normal", "published", "even")
+        for bias in BIASES
+        for row in simulate(kind, bias, collections, resamples)
+    ]
+    keys = ["coefficient", "systems", "bias", "method"]
+    table = pd.DataFrame(rows).groupby(keys, sort=False)
+    return table[["true", "observed", "holds", "too_high", "width"]].mean().reset_index()
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0].replace("%", "%%"))
+    parser.add_argument("--collections", type=int, default=200)
+    parser.add_argument("--resamples", type=int, default=2000)
+    arguments = parser.parse_args()
+    table = coverage(arguments.collections, arguments.resamples)
+    shape = table.pivot(
+        index=["coefficient", "systems", "bias", "true", "observed"],
+        columns="method",
+        values=["holds", "too_high", "width"],
+    )
+    print(f"Share of {arguments.collections} collections whose 90 % interval holds the true value,")
+    print("share in which the whole interval lies too high, mean width\n")
+    print(shape.round(2).to_string())
+
+
+if __name__ == "__main__":
+    main()

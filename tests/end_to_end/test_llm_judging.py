@@ -1,0 +1,270 @@
+"""`llm_judging` as a whole, against loopback servers that speak the OpenAI protocol."""
+
+import csv
+import json
+import os
+import re
+import sqlite3
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from click.testing import CliRunner
+from kedro.framework.startup import bootstrap_project
+from tests.judging.loopback_llm import Answer, LoopbackLlm, failure
+
+from normastcu.cli import cli
+from normastcu.hooks import IncompleteJudgingError
+
+KEY = "test-key-that-nobody-may-see"
+PAIRS = 15
+
+
+def configure(project: Path, servers: dict[str, LoopbackLlm], **model) -> None:
+    """Let the environment `test` ask a model of each name behind its server, under one prompt."""
+    folder = project / "conf" / "test"
+    entry = {"kind": "openai", "context_window": 8192, "attempts": 1, "concurrency": 2}
+    entry |= {"credentials": "TEST_KEY", "price_in": 1.0, "price_out": 2.0} | model
+    models = {
+        name: entry | {"model": f"{name}-1", "base_url": server.base_url}
+        for name, server in servers.items()
+    }
+    (folder / "judges.yml").write_text(yaml.safe_dump({"models": models}))
+    active = [{"models": list(servers), "prompts": ["rationale"]}]
+    settings = {"active_judges": active}
+    (folder / "parameters_llm_judging.yml").write_text(yaml.safe_dump(settings))
+
+
+@pytest.fixture
+def pairs(project, world, monkeypatch) -> str:
+    """Write all pairs of the fabricated world; set the key."""
+    monkeypatch.setenv("TEST_KEY", KEY)
+    path = world / "pairs.csv"
+    documents = ("00123", "1e5", "LEI", "lei", "x")
+    rows = [(query, document) for query in ("1", "01", "q") for document in documents]
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([("query_id", "doc_id"), *rows])
+    assert len(rows) == PAIRS
+    return str(path)
+
+
+def graded(call) -> Answer:
+    """Answer with a grade that follows from the document, and a reason in Portuguese."""
+    grade = len(call.user) % 4
+    return Answer(json.dumps({"justificativa": f"trata do art. {grade}º", "score": grade}))
+
+
+def judgments(project: Path) -> pd.DataFrame:
+    """Read the table of all judges."""
+    return pd.read_parquet(project / "data/07_model_output/test/llm_judgments.parquet")
+
+
+def prepare(kedro_run) -> None:
+    """Run what judging needs."""
+    kedro_run("ingestion", "human_qrels", env="test")
+
+
+def test_every_pair_is_graded_and_a_second_run_asks_nothing(kedro_run, project, pairs):
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good.model": server})
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        first = judgments(project)
+        assert server.counts.calls == PAIRS
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert server.counts.calls == PAIRS
+    assert first["outcome"].eq("ok").all()
+    assert first["annotator"].unique().tolist() == ["good.model_rationale"]
+    assert first["rationale"].str.startswith("trata do art. ").all()
+    pd.testing.assert_frame_equal(judgments(project), first)
+    cost = pd.read_parquet(project / "data/08_reporting/test/tables/cost.parquet").iloc[0]
+    assert cost["calls"] == PAIRS
+    expected = (cost["tokens_in"] * 1.0 + cost["tokens_out"] * 2.0) / 1e6
+    assert cost["cost"] == pytest.approx(expected)
+    assert cost["cost_per_1000_pairs"] == pytest.approx(1000 * expected / PAIRS)
+    qrels = project / "data/07_model_output/test/judge_qrels/good.model_rationale.qrels"
+    assert len(qrels.read_text().splitlines()) == PAIRS
+    assert "trata do art." in (project / "data/08_reporting/test/replies.html").read_text()
+
+
+def test_a_changed_prompt_document_or_address_asks_for_exactly_what_changed(
+    kedro_run, project, world, pairs
+):
+    prompts = project / "conf" / "base" / "prompts"
+    with LoopbackLlm(graded) as server, LoopbackLlm(graded) as other:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        docs = world / "docs.csv"
+        docs.write_text(docs.read_text().replace("<p>b</p>", "<p>B</p>"))
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert server.counts.calls == PAIRS + 3, "one document, three queries"
+        path = prompts / "rationale.pt.md"
+        path.write_text(path.read_text().replace("Leia a consulta", "Leia  a consulta"))
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert server.counts.calls == 2 * PAIRS + 3, "all pairs"
+        configure(project, {"good": other})
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert other.counts.calls == PAIRS, "the same model elsewhere is another model"
+
+
+def test_a_broken_judge_stops_no_other_and_one_command_completes_the_rest(
+    kedro_run, project, pairs
+):
+    mended = False
+
+    def breaks(call) -> Answer:
+        return graded(call) if mended or call.number < PAIRS // 2 else failure(500)
+
+    with LoopbackLlm(graded) as good, LoopbackLlm(breaks) as weak:
+        configure(project, {"weak": weak, "good": good})
+        prepare(kedro_run)
+        with pytest.raises(IncompleteJudgingError) as error:
+            kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        sentence = str(error.value)
+        assert f"weak_rationale: {PAIRS // 2} of {PAIRS} pairs have a grade" in sentence
+        assert f"- weak_rationale: {PAIRS - PAIRS // 2} error, {PAIRS // 2} ok" in sentence
+        assert f"- good_rationale: {PAIRS} ok" in sentence
+        assert "kedro run --pipelines llm_judging --env test" in sentence
+        table = judgments(project)
+        assert table.groupby("annotator")["grade"].count().to_dict() == {
+            "good_rationale": PAIRS,
+            "weak_rationale": PAIRS // 2,
+        }
+        mended = True
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert judgments(project)["outcome"].eq("ok").all()
+        assert good.counts.calls == PAIRS
+
+
+def test_one_judge_alone_by_its_namespace(kedro_run, project, pairs):
+    with LoopbackLlm(graded) as one, LoopbackLlm(graded) as two:
+        configure(project, {"one": one, "two": two})
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        kedro_run("llm_judging", env="test", namespaces=["llm_judging.two_rationale"])
+        assert (one.counts.calls, two.counts.calls) == (PAIRS, PAIRS)
+
+
+def test_a_plan_above_the_budget_is_refused_before_the_first_call(kedro_run, project, pairs):
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        params = {"pairs": pairs, "judging": {"budget": 0.001}}
+        with pytest.raises(Exception, match=r"may cost up to .* `judging.budget` is 0.00"):
+            kedro_run("llm_judging", env="test", params=params)
+        configure(project, {"good": server}, price_out=None)
+        params = {"pairs": pairs, "judging": {"budget": 1000}}
+        with pytest.raises(Exception, match="may cost an unknown amount"):
+            kedro_run("llm_judging", env="test", params=params)
+        assert server.counts.calls == 0
+
+
+def test_the_plan_alone(kedro_run, project, pairs):
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server}, requests_per_minute=15)
+        prepare(kedro_run)
+        bootstrap_project(project)
+        result = CliRunner().invoke(cli, ["estimate", "--env", "test"])
+        assert result.exit_code == 0, result.output
+        assert server.counts.calls == 0
+    plan = pd.read_parquet(project / "data/08_reporting/test/tables/judging_plan.parquet").iloc[0]
+    # The five pairs that people judged, at fifteen a minute.
+    assert (plan["pairs"], plan["calls"], plan["seconds"]) == (5, 5, 20)
+    assert plan["tokens_out"] == 5 * 1024
+    assert plan["cost"] == pytest.approx((plan["tokens_in"] + 2 * plan["tokens_out"]) / 1e6)
+
+
+def test_replies_move_to_another_machine_and_back(kedro_run, project, pairs):
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        first = judgments(project)
+        bootstrap_project(project)
+        for name in ("replies.jsonl", "replies.parquet"):
+            written = CliRunner().invoke(cli, ["replies", "export", name, "--env", "test"])
+            assert f"{PAIRS} attempts written" in written.output
+            for path in (project / "data/01_raw/test").glob("replies.sqlite*"):
+                path.unlink()
+            read = CliRunner().invoke(cli, ["replies", "import", name, "--env", "test"])
+            assert f"{PAIRS} attempts added; 0 were there already." in read.output
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert server.counts.calls == PAIRS
+    pd.testing.assert_frame_equal(judgments(project), first)
+
+
+def test_a_missing_key_names_its_entry(kedro_run, project, pairs, monkeypatch):
+    monkeypatch.delenv("TEST_KEY")
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        with pytest.raises(Exception, match="credentials entry 'TEST_KEY'"):
+            kedro_run("llm_judging", env="test", params={"pairs": pairs})
+
+
+def test_a_key_of_the_credentials_file_is_used_in_every_environment(
+    kedro_run, project, pairs, monkeypatch
+):
+    monkeypatch.delenv("TEST_KEY")
+    (project / "conf" / "local" / "credentials.yml").write_text(f"TEST_KEY: {KEY}\n")
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert {call.headers["authorization"] for call in server.calls} == {f"Bearer {KEY}"}
+
+
+def test_the_active_judges_are_no_matter_of_the_command_line(kedro_run, world):
+    with pytest.raises(Exception, match="`active_judges` can't be given with --params"):
+        kedro_run("human_qrels", env="test", params={"active_judges": ["lexical"]})
+
+
+def test_planted_secrets_show_up_nowhere_else(
+    kedro_run, project, world, pairs, capfd, caplog, monkeypatch
+):
+    """Neither the key nor a word of a document or reply is in a log, a tracked run or a report."""
+    in_document, in_reply = "palavradodocumento", "palavradaresposta"
+    docs = world / "docs.csv"
+    docs.write_text(docs.read_text().replace("<p>a</p>", f"<p>{in_document}</p>"))
+    monkeypatch.setenv("LANGSMITH_TRACING", "true")
+    monkeypatch.setenv("LANGCHAIN_TRACING_V2", "true")
+
+    def answer(call) -> Answer:
+        if call.number % 5 == 4:
+            return failure(500, message=f"{KEY} {in_document}")
+        return Answer(f"{in_reply} [/INST]" if call.number % 2 else graded(call).content)
+
+    with LoopbackLlm(answer) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        with caplog.at_level("DEBUG"), pytest.raises(IncompleteJudgingError) as error:
+            kedro_run("llm_judging", env="test", params={"pairs": pairs})
+    printed = "".join(capfd.readouterr()) + caplog.text + str(error.value)
+    tracked = (project / "mlflow.db").read_bytes() if (project / "mlflow.db").exists() else b""
+    for secret in (KEY, in_document, in_reply):
+        assert secret not in printed
+        assert secret.encode() not in tracked
+    meant = re.compile(
+        r"01_raw/|documents\.parquet|llm_judgments|judges/.*/judgments|replies\.html"
+    )
+    for path in (path for path in (project / "data").rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        assert KEY.encode() not in content, path
+        if not meant.search(os.fspath(path)):
+            assert in_document.encode() not in content, path
+            assert in_reply.encode() not in content, path
+
+
+def test_the_store_holds_the_raw_replies_and_no_key(kedro_run, project, pairs):
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+    with sqlite3.connect(project / "data/01_raw/test/replies.sqlite") as store:
+        replies = store.execute("select reply, model_returned from attempts").fetchall()
+    assert len(replies) == PAIRS
+    assert all(json.loads(reply)["score"] in range(4) for reply, _ in replies)
+    assert {model for _, model in replies} == {"good-1-2026"}
