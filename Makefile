@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 KEDRO := $(BIN)/kedro
 export KEDRO_DISABLE_TELEMETRY := 1
 
-.PHONY: help run test lint types tests format benchmark viz viz-build mlflow sample lock check-312 clean
+.PHONY: help run test lint types tests format benchmark viz viz-build mlflow sample record lock check-312 clean
 
 help: ## List the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,7 +38,7 @@ types: $(STAMP) ## Check types (mypy)
 
 tests: $(STAMP) ## Run the tests, with coverage
 	@echo "Running the tests"
-	@$(BIN)/pytest --numprocesses 2 --cov --cov-report term:skip-covered
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-report term:skip-covered
 
 format: $(STAMP) ## Format the code
 	@$(BIN)/ruff check --fix
@@ -61,6 +61,11 @@ mlflow: $(STAMP) ## Browse the tracked runs in MLflow
 sample: $(STAMP) ## Make the sample collection again from its generator
 	@echo "Writing data/01_raw/sample"
 	@$(BIN)/python -m tests.sample_collection
+
+record: $(STAMP) ## Record the sample's replies again (from a server at 127.0.0.1:8080, see README)
+	@echo "Recording the replies of smollm2-135m-instruct"
+	@$(KEDRO) run --env record --pipelines ingestion,human_qrels,llm_judging
+	@$(KEDRO) replies export data/01_raw/sample/replies/smollm2-135m-instruct.jsonl --env record
 
 lock: $(STAMP) ## Resolve the dependencies anew into requirements.lock
 	@echo "Resolving the dependencies into requirements.lock"

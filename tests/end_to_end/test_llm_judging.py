@@ -12,6 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from kedro.framework.startup import bootstrap_project
+from tests.judging.loopback_batches import BatchDesk
 from tests.judging.loopback_llm import Answer, LoopbackLlm, failure
 
 from normastcu.cli import cli
@@ -268,3 +269,20 @@ def test_the_store_holds_the_raw_replies_and_no_key(kedro_run, project, pairs):
     assert len(replies) == PAIRS
     assert all(json.loads(reply)["score"] in range(4) for reply, _ in replies)
     assert {model for _, model in replies} == {"good-1-2026"}
+
+
+def test_a_model_asked_by_batches_gives_the_same_table(kedro_run, project, pairs):
+    with LoopbackLlm(graded) as server:
+        desk = BatchDesk(server, questions=1)
+        desk.add_to(server.app)
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        called = judgments(project)
+        (project / "data/01_raw/test/replies.sqlite").unlink()
+        configure(project, {"good": server}, batch=True)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        batches = project / "data/01_raw/test/batches_good_rationale.jsonl"
+        events = [json.loads(line)["event"] for line in batches.read_text().split("\n") if line]
+        assert events == ["begun", "handed in", "closed"]
+    pd.testing.assert_frame_equal(judgments(project), called)

@@ -76,6 +76,9 @@ class ModelSettings(Settings):
         Whether the server is asked to enforce the format of the reply: by OpenAI's
         ``json_schema`` (true), or by ``json_object`` with a schema beside it, which is all that
         some servers know (llama-cpp-python's); off is the paper's way.
+    batch
+        Whether the provider's batch interface is used: cheaper, done within a day, and with the
+        same keys and outcomes. Prices are then those of batches.
     cut_policy
         What becomes of a document that does not fit: its beginning is kept, its two ends, or it
         is not judged.
@@ -103,6 +106,7 @@ class ModelSettings(Settings):
     price_in: float | None = Field(default=None, ge=0)
     price_out: float | None = Field(default=None, ge=0)
     structured_output: bool | Literal["json_object"] = False
+    batch: bool = False
     cut_policy: CutPolicy = "head"
     tokenizer: str | None = Field(default=None, pattern=r"^(tiktoken|huggingface):\S+$")
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,14 +12,17 @@ from normastcu.collection.frames import typed_frame
 from normastcu.collection.pairs import read_pairs
 from normastcu.collection.settings import GradeScale
 from normastcu.collection.sources import RawFile
+from normastcu.judging.batch import run_batches
+from normastcu.judging.batch_ledger import BatchLedger
 from normastcu.judging.client import open_client
 from normastcu.judging.collect import TABLE_TYPES, count_outcomes, judge_table
 from normastcu.judging.cost import usage
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.lexical import lexical_grades
+from normastcu.judging.openai_batch import open_batches
 from normastcu.judging.plan import Plan, plan_judge, shorten_request
 from normastcu.judging.prompts import Prompt, reply_schema
-from normastcu.judging.runner import run_judge
+from normastcu.judging.runner import JudgeRun, run_judge
 from normastcu.judging.settings import Judge, ModelSettings
 from normastcu.judging.store import ReplyStore
 from normastcu.judging.store_files import import_jsonl
@@ -126,12 +129,12 @@ def ask(
     """Ask a judge for everything that is left, and return how that ended; it stores as it goes."""
     model, prompt = model_of(judge), prompt_of(judge, prompts)
     check_budget(plan, judge, settings)
+    schema = reply_schema(prompt, scale)
     with store:
-        run = run_judge(
+        run = asker(judge, credentials, store, schema)(
             plan.requests,
-            partial(open_client, model, credentials, schema=reply_schema(prompt, scale)),
-            store,
-            model,
+            store=store,
+            model=model,
             judge=judge.name,
             prompt=prompt,
             scale=scale,
@@ -140,6 +143,27 @@ def ask(
             again=frozenset(settings.again),
         )
     return report(judge, run.stopped, len(plan.done), run.tally.calls)
+
+
+def asker(
+    judge: Judge,
+    credentials: Mapping[str, object],
+    store: ReplyStore,
+    schema: Mapping[str, object],
+) -> Callable[..., JudgeRun]:
+    """Return what asks a judge: call by call, or by the provider's batches."""
+    model = model_of(judge)
+    if not model.batch:
+        return partial(
+            run_judge, open_client=partial(open_client, model, credentials, schema=schema)
+        )
+    # What was handed in is noted beside the replies, a file for each judge.
+    ledger = BatchLedger(store.path.with_name(f"batches_{judge.slug}.jsonl"))
+    return partial(
+        run_batches,
+        open_service=partial(open_batches, model, credentials, schema=schema),
+        ledger=ledger,
+    )
 
 
 def look_up(plan: Plan, *, judge: Judge) -> pd.DataFrame:
