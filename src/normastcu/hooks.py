@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -71,16 +71,12 @@ class InputHooks:
     @hook_impl
     def before_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
         """Name everything that is missing, and the pipelines that make it."""
-        missing: dict[str, str] = {}
-        for name in sorted(pipeline.inputs()):
-            maker = _maker(name)
-            if maker and not catalog.exists(name):
-                missing[f"`{name}` ({_filepath(catalog.get(name))})"] = maker
+        missing = _missing(pipeline, catalog)
         if missing:
-            first = ",".join(dict.fromkeys(missing.values()))
+            files = ", ".join(f"`{name}` ({_filepath(catalog.get(name))})" for name in missing)
             raise MissingInputError(
-                f"Not there yet: {', '.join(missing)}. Run first: kedro run --pipelines {first} "
-                "(with the same --env)."
+                f"Not there yet: {files}. Run first: kedro run --pipelines "
+                f"{','.join(_makers(missing, catalog))} (with the same --env)."
             )
 
 
@@ -116,6 +112,20 @@ class SummaryHooks:
                 catalog.load("human_kappa"),
                 _report_folders(pipeline.outputs(), catalog),
             )
+
+
+def _missing(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, str]:
+    """Return the inputs that are not there, each with the pipeline that makes it."""
+    makers = {name: _maker(name) for name in sorted(pipeline.inputs())}
+    return {name: maker for name, maker in makers.items() if maker and not catalog.exists(name)}
+
+
+def _makers(missing: Mapping[str, str], catalog: DataCatalog) -> list[str]:
+    """Return the pipelines to run, those too that the makers themselves wait for, in order."""
+    needed = set(missing.values())
+    for maker in missing.values():
+        needed |= set(_makers(_missing(pipelines[maker], catalog), catalog))
+    return [name for name in pipelines if name in needed]
 
 
 def _maker(name: str) -> str | None:

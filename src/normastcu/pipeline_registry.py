@@ -12,19 +12,16 @@ def register_pipelines() -> dict[str, Pipeline]:
 
     `human_qrels` and `meta_evaluation` read the raw judgments first (it takes a second), so that
     they always follow the files, and need no corpus. `llm_judging` is there where the environment
-    names an active judge or has replies from elsewhere.
+    names an active judge.
     """
     judges = active_judges(RESOLVERS)
     judgments = ingestion.create_judgments_pipeline()
     corpus = ingestion.create_corpus_pipeline()
     people = human_qrels.create_pipeline()
-    comparison = meta_evaluation.create_pipeline(judging=bool(judges))
-    parts = {
-        "ingestion": judgments + corpus,
-        "human_qrels": judgments + people,
-        "meta_evaluation": judgments + comparison,
-    }
+    parts = {"ingestion": judgments + corpus, "human_qrels": judgments + people}
     if judges:
         parts["llm_judging"] = llm_judging.create_pipeline(judges)
+    comparison = meta_evaluation.create_pipeline(judging=bool(judges))
+    parts["meta_evaluation"] = judgments + comparison
     full = sum(parts.values(), Pipeline([]))
     return {**parts, "full": full, "__default__": full}

@@ -10,9 +10,10 @@ from normastcu.collection.frames import typed_frame
 from normastcu.collection.judgments import ordered
 from normastcu.collection.settings import AssessorFormat, GradeScale, JudgeLabelFormat
 from normastcu.evaluation import agreement
-from normastcu.evaluation.bootstrap import IntArray, resample_indices
+from normastcu.evaluation.bootstrap import CONFIDENCES, IntArray, resample_indices
 from normastcu.evaluation.counts import grade_counts
-from normastcu.evaluation.human_ceiling import human_ceiling
+from normastcu.evaluation.human_ceiling import LEADING, human_ceiling
+from normastcu.evaluation.systems import estimate_table
 from normastcu.pipelines.parameters import BootstrapSettings
 from normastcu.reporting import figures
 from normastcu.reporting.summary import summarise_judges
@@ -190,11 +191,16 @@ def compare_with_others(
     scale: GradeScale,
     bootstrap: BootstrapSettings,
 ) -> pd.DataFrame:
-    """Return people and judges against references that leave one person out: one scale for both."""
+    """Return people and judges against references that leave one person out: one scale for both.
+
+    A single person can't be left out: the table is empty then.
+    """
     queries, indices = draw_resamples(grades, bootstrap)
     kinds = kinds_of(annotators)
     people = [name for name, kind in kinds.items() if kind == "assessor"]
     judges = [name for name, kind in kinds.items() if kind == "judge"]
+    if len(people) < 2:
+        return estimate_table([], LEADING, CONFIDENCES)
     wide = agreement.wide_grades(grades[grades["annotator"] != REFERENCE])
     return human_ceiling(wide, people, judges, scale.values, indices, queries=queries)
 
