@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from normastcu.judging.requests import Attempt, Outcome
@@ -17,6 +18,8 @@ TRUNCATED = "length"
 FILTERED = "content_filter"
 STRAY_BRACKETS = 16
 """Brackets without an end that are passed over as words; a reply with more is read no further."""
+CACHED_READINGS = 100_000
+"""Readings that are kept: a run reads every reply twice, and short ones are often alike."""
 
 _BLANKS = r"[ \t\n\r]*+"
 _STRING = r'"(?:[^"\\]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"'
@@ -93,6 +96,19 @@ def read_reply(
     >>> read_reply('{"score": 90}', finish_reason="stop", scale=(0, 1, 2)).outcome
     'out_of_range'
     """
+    return _read(content, finish_reason, tuple(scale), field, rationale_field, refusal)
+
+
+@lru_cache(maxsize=CACHED_READINGS)
+def _read(
+    content: str | None,
+    finish_reason: str | None,
+    scale: tuple[int, ...],
+    field: str,
+    rationale_field: str | None,
+    refusal: str | None,
+) -> Reply:
+    """Read a reply; a run reads each one when it plans and when it collects, and many are alike."""
     if refusal or finish_reason == FILTERED:
         return Reply("refused")
     if finish_reason == TRUNCATED:
