@@ -76,8 +76,7 @@ lock: $(STAMP) ## Resolve the dependencies anew into requirements.lock
 
 check-312: $(STAMP) ## Check that the lock also resolves for Python 3.12
 	@echo "Resolving requirements.lock for Python 3.12"
-	@$(BIN)/pip install --quiet --dry-run --ignore-installed --target $(VENV)/unused \
-	    --python-version 3.12 --only-binary=:all: -r requirements.lock
+	@$(BIN)/uv pip compile --quiet --python-version 3.12 requirements.lock > /dev/null
 
 clean: ## Remove what runs have made; the raw data stays
 	rm -rf data/0[2-8]_* build .viz mlflow.db mlartifacts
