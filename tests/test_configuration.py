@@ -1,11 +1,13 @@
 """Parameters are checked with sentences that name the key and the file."""
 
 import pytest
+import yaml
 from pydantic import Field
 
 from normastcu.collection.settings import GradeScale, JudgmentFormat, Settings, TableFormat
 from normastcu.configuration import (
     ParameterError,
+    check_globals,
     check_parameters,
     environment_variable,
     labels_beside,
@@ -110,3 +112,60 @@ def test_labels_lie_beside_the_raw_files_where_there_are_some(tmp_path):
     assert labels_beside(str(tmp_path)) is None
     (tmp_path / "llm_labels").mkdir()
     assert labels_beside(str(tmp_path)) == str(tmp_path / "llm_labels")
+
+
+GLOBALS = {
+    "collection": "mine",
+    "source": {"kind": "files", "files": {"path": "x"}},
+    "judge_labels": None,
+    "prompts": "conf/base/prompts",
+}
+
+
+def globals_problem(conf, given, stated):
+    """Return the message about an environment's globals.yml."""
+    (conf[1] / "globals.yml").write_text(stated)
+    with pytest.raises(ParameterError) as error:
+        check_globals(given, *conf)
+    return str(error.value)
+
+
+def test_an_environment_states_its_own_source(conf):
+    message = globals_problem(conf, GLOBALS, "collection: mine\njudge_labels: null\n")
+    assert "conf/mine/globals.yml does not say `source`" in message
+
+
+def test_an_environment_without_any_globals_is_not_the_sample(conf):
+    with pytest.raises(ParameterError, match="does not say `collection`, `source`, `judge_labels`"):
+        check_globals(GLOBALS, *conf)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sourc": {}}, "`sourc` (conf/mine/globals.yml): Extra inputs are not permitted"),
+        ({"source": {"kind": "file"}}, "`source.kind` (conf/mine/globals.yml): Input should be"),
+        ({"collection": "../x"}, "`collection` (conf/mine/globals.yml)"),
+    ],
+)
+def test_a_wrong_value_of_globals_names_key_and_file(conf, change, message):
+    given = GLOBALS | change
+    shown = globals_problem(conf, given, yaml.safe_dump(given))
+    assert message in shown
+    assert "pydantic.dev" not in shown
+
+
+def test_an_unknown_environment_is_named_with_the_known_ones(conf):
+    with pytest.raises(ParameterError, match="no environment 'nomastcu': conf/ has base, mine"):
+        check_globals(GLOBALS, conf[0], conf[0].parent / "nomastcu")
+
+
+def test_the_sample_needs_nothing_of_its_own(conf):
+    check_globals(GLOBALS, conf[0], conf[0])
+    (conf[0].parent / "local").mkdir()
+    check_globals(GLOBALS, conf[0], conf[0].parent / "local")
+
+
+def test_a_misspelt_parameter_of_the_catalog_suggests_the_right_one(conf):
+    given = {"bootstrap": {"resamples": 100, "seed": 1}, "judge_label": "x"}
+    assert "Did you mean `judge_labels`?" in problems(given, conf, runtime={"judge_label": "x"})

@@ -7,10 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
+
+from normastcu.collection.settings import Settings
+from normastcu.collection.sources import SourceSettings
 
 RUNTIME_PARAMETERS = frozenset({"judge_labels", "pairs", "raw_replies"})
 """Parameters that only the catalog reads, from ``--params``."""
+
+
+DEFAULT_ENVIRONMENT = "local"
 
 
 class ParameterError(ValueError):
@@ -29,6 +35,77 @@ def labels_beside(folder: str | None) -> str | None:
     """Return the folder ``llm_labels`` in a folder of raw files, where there is one."""
     labels = Path(folder or "", "llm_labels")
     return str(labels) if folder and labels.expanduser().is_dir() else None
+
+
+class Globals(Settings):
+    """What globals.yml holds: the collection, and where its raw files are.
+
+    Attributes
+    ----------
+    collection
+        Names the folder in every layer of data/.
+    source
+        Where documents, queries and judgments come from.
+    judge_labels, raw_replies, pairs, recorded_replies
+        Files beside the source: a directory, one file, a pattern; None for none.
+    prompts
+        The folder of prompt files.
+    """
+
+    collection: str = Field(pattern=r"^[A-Za-z0-9][\w.-]*$")
+    source: SourceSettings
+    judge_labels: str | None
+    raw_replies: str | None = None
+    pairs: str | None = None
+    recorded_replies: str | None = None
+    prompts: str
+
+
+OWN = ("collection", "source", "judge_labels")
+"""What an environment states itself: it never falls back to the sample collection of base."""
+
+
+def check_globals(given: Mapping[str, Any], base: Path, env: Path) -> None:
+    """Raise where globals.yml has a wrong or unknown value, or the environment is not its own.
+
+    Parameters
+    ----------
+    given
+        As read from base and the environment.
+    base, env
+        Their folders; the same, or one without a globals.yml in the case of `conf/local`, for the
+        sample collection.
+
+    Raises
+    ------
+    ParameterError
+        Naming the file and the key.
+    """
+    if not env.is_dir():
+        known = sorted(path.name for path in base.parent.iterdir() if path.is_dir())
+        raise ParameterError(
+            f"There is no environment {env.name!r}: conf/ has {', '.join(known)}. Correct --env, "
+            f"or make the folder conf/{env.name}."
+        )
+    path = env / "globals.yml"
+    stated = _read_yaml(path) if path.is_file() else {}
+    if env.name not in (base.name, DEFAULT_ENVIRONMENT) or stated:
+        missing = [name for name in OWN if name not in (stated or {})]
+        if missing:
+            raise ParameterError(
+                f"{_shown(path)} does not say `{'`, `'.join(missing)}`. An environment states its "
+                "own, so that it never takes the sample collection for its own; null means none."
+            )
+    try:
+        Globals.model_validate(given)
+    except ValidationError as error:
+        origins = [
+            (_shown(file), _read_yaml(file)) for file in (base / path.name, path) if file.is_file()
+        ]
+        problems = [_sentence(problem, (), origins) for problem in error.errors(include_url=False)]
+        raise ParameterError(
+            "globals.yml can't be used:\n" + "\n".join(f"- {problem}" for problem in problems)
+        ) from None
 
 
 RESOLVERS = {"env": environment_variable, "labels_beside": labels_beside}
@@ -85,7 +162,8 @@ def check_parameters(
 Origins = list[tuple[str, Any]]
 
 
-def _unknown(name: str, known: Iterable[str], origins: Origins) -> str:
+def _unknown(name: str, parameters: Iterable[str], origins: Origins) -> str:
+    known = {*parameters, *RUNTIME_PARAMETERS}
     close = difflib.get_close_matches(name, list(known), n=1)
     meant = f" Did you mean `{close[0]}`?" if close else ""
     return (
@@ -95,14 +173,14 @@ def _unknown(name: str, known: Iterable[str], origins: Origins) -> str:
 
 
 def _invalid(name: str, error: ValidationError, origins: Origins) -> list[str]:
-    sentences = []
-    for problem in error.errors(include_url=False):
-        path = (name, *(str(part) for part in problem["loc"]))
-        message = problem["msg"].removeprefix("Value error, ")
-        sentences.append(
-            f"`{'.'.join(path)}` ({_place(path, origins)}): {message}; given: {problem['input']!r}."
-        )
-    return sentences
+    problems = error.errors(include_url=False)
+    return [_sentence(problem, (name,), origins) for problem in problems]
+
+
+def _sentence(problem: Mapping[str, Any], above: tuple[str, ...], origins: Origins) -> str:
+    path = (*above, *(str(part) for part in problem["loc"]))
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"`{'.'.join(path)}` ({_place(path, origins)}): {message}; given: {problem['input']!r}."
 
 
 def _place(path: tuple[str, ...], origins: Origins) -> str:

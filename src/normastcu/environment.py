@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from kedro.config import MissingConfigException, OmegaConfigLoader
 from kedro.utils import find_kedro_project
 
+from normastcu.configuration import DEFAULT_ENVIRONMENT
 from normastcu.judging.settings import Judge, load_judges
 
+ACTIVE = "active_judges"
 CONFIG_PATTERNS = {"judges": ["judges*"]}
 MERGE_STRATEGY = {"parameters": "soft", "judges": "soft"}
-DEFAULT_ENVIRONMENT = "local"
 
 
 @dataclass(frozen=True)
@@ -68,4 +70,15 @@ def active_judges(resolvers: Mapping[str, Any]) -> list[Judge]:
         library = loader["judges"]
     except MissingConfigException:
         library = {}
-    return load_judges(library, loader["parameters"].get("active_judges") or [])
+    return load_judges(library, _named(place) or [])
+
+
+def _named(place: Place) -> Any:
+    """Return the list of the environment; one that has none has no judges, not those of base."""
+    folder = place.conf / place.env
+    own = "base" if place.env == DEFAULT_ENVIRONMENT else place.env
+    for path in (*folder.glob("parameters*.yml"), *(place.conf / own).glob("parameters*.yml")):
+        named = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        if ACTIVE in named:
+            return named[ACTIVE]
+    return []

@@ -15,14 +15,14 @@ from kedro.pipeline import Pipeline
 from kedro.validation.type_extractor import TypeExtractor
 from rich.console import Console
 
-from normastcu.configuration import ParameterError, check_parameters
-from normastcu.environment import Place, enter
+from normastcu.configuration import ParameterError, check_globals, check_parameters
+from normastcu.datasets.tables import OptionalParquetDataset
+from normastcu.environment import ACTIVE, Place, enter
 from normastcu.pipelines.llm_judging.parameters import JudgingSettings
 from normastcu.reporting.summary import find_incomplete, incomplete_sentence, print_summary
 
 SUMMARY = "judge_summary"
 JUDGING_SUMMARY = "judging_summary"
-ACTIVE = "active_judges"
 # Known also where no judge is active, so that there is no pipeline that names them.
 JUDGING_PARAMETERS = {ACTIVE: None, "collection": None, "judging": JudgingSettings}
 PLAIN_WIDTH = 120
@@ -39,11 +39,12 @@ class IncompleteJudgingError(RuntimeError):
 class ParameterHooks:
     """Stops before anything runs when a parameter is unknown or has a wrong value."""
 
-    @hook_impl
+    @hook_impl(tryfirst=True)
     def after_context_created(self, context: KedroContext) -> None:
         """Check all parameters of all registered pipelines."""
         loader = cast(OmegaConfigLoader, context.config_loader)
         conf, env = Path(loader.conf_source), loader.env or loader.default_run_env
+        check_globals(loader["globals"], conf / loader.base_env, conf / env)
         enter(Place(conf, env))
         used = {
             name.removeprefix("params:").split(".")[0]
@@ -117,7 +118,13 @@ class SummaryHooks:
 def _missing(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, str]:
     """Return the inputs that are not there, each with the pipeline that makes it."""
     makers = {name: _maker(name) for name in sorted(pipeline.inputs())}
-    return {name: maker for name, maker in makers.items() if maker and not catalog.exists(name)}
+    return {
+        name: maker
+        for name, maker in makers.items()
+        if maker
+        and not isinstance(catalog.get(name), OptionalParquetDataset)
+        and not catalog.exists(name)
+    }
 
 
 def _makers(missing: Mapping[str, str], catalog: DataCatalog) -> list[str]:

@@ -10,9 +10,9 @@ from normastcu.pipelines import human_qrels, ingestion, llm_judging, meta_evalua
 def register_pipelines() -> dict[str, Pipeline]:
     """Return the pipelines that can be run by name.
 
-    `human_qrels` and `meta_evaluation` read the raw judgments first (it takes a second), so that
-    they always follow the files, and need no corpus. `llm_judging` is there where the environment
-    names an active judge.
+    `human_qrels` and `meta_evaluation` read the raw judgments first and average them (it takes a
+    few seconds), so that they always follow the files, and need no corpus. `llm_judging` is there
+    where the environment names an active judge.
     """
     judges = active_judges(RESOLVERS)
     judgments = ingestion.create_judgments_pipeline()
@@ -22,6 +22,7 @@ def register_pipelines() -> dict[str, Pipeline]:
     if judges:
         parts["llm_judging"] = llm_judging.create_pipeline(judges)
     comparison = meta_evaluation.create_pipeline(judging=bool(judges))
-    parts["meta_evaluation"] = judgments + comparison
+    reference = people.only_nodes("human_qrels.average_grades", "human_qrels.compare_people")
+    parts["meta_evaluation"] = judgments + reference + comparison
     full = sum(parts.values(), Pipeline([]))
     return {**parts, "full": full, "__default__": full}

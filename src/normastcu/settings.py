@@ -1,7 +1,7 @@
 """Kedro's project settings: https://docs.kedro.org/en/stable/configure/configuration_basics/."""
 
-from normastcu.configuration import RESOLVERS
-from normastcu.environment import CONFIG_PATTERNS, DEFAULT_ENVIRONMENT, MERGE_STRATEGY
+from normastcu.configuration import DEFAULT_ENVIRONMENT, RESOLVERS
+from normastcu.environment import CONFIG_PATTERNS, MERGE_STRATEGY
 from normastcu.hooks import InputHooks, JudgingHooks, ParameterHooks, SummaryHooks
 
 HOOKS = (ParameterHooks(), InputHooks(), SummaryHooks(), JudgingHooks())

@@ -47,7 +47,6 @@ def test_a_run_that_finds_everything_in_the_store(benchmark, tmp_path, n_pairs):
     prompts = {"simple.en.md": PROMPT}
     path = tmp_path / "replies.sqlite"
     settings = JudgingSettings()
-    recorded = pd.DataFrame()
 
     def plan():
         return nodes.plan(
@@ -56,7 +55,6 @@ def test_a_run_that_finds_everything_in_the_store(benchmark, tmp_path, n_pairs):
             documents,
             prompts,
             ReplyStore(path),
-            recorded,
             SCALE,
             settings,
             judge=JUDGE,

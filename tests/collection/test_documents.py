@@ -74,7 +74,7 @@ def test_declared_columns_need_no_others(raw_file):
     ("columns", "message"),
     [
         ({"doc_id": "ID"}, "lacks html"),
-        ({"doc_id": "ID", "html": "X", "body": "Y"}, "names body, which no document has"),
+        ({"doc_id": "ID", "html": "X", "body": "Y"}, "d.csv names body"),
     ],
 )
 def test_a_wrong_declaration_is_an_error(raw_file, columns, message):
@@ -170,3 +170,26 @@ def test_statistics_by_hand():
     assert counts.loc["KEY", "n"] == 0
     assert counts.loc["ASSUNTO", "n"] == 6
     assert np.isfinite(statistics["with_html"]).all()
+
+
+def test_a_corpus_without_markup_keeps_its_signs(raw_file):
+    settings = DocumentFormat(columns={"doc_id": "ID", "text": "T"})
+    corpus = read_corpus(raw_file("d.csv", "ID,T\n1,se x<y e a>b\n2,\n"), settings)
+    documents = read_all(corpus)
+    assert documents["text"].iloc[0] == "se x<y e a>b"
+    assert documents[["html", "title"]].isna().all().all()
+    statistics, _ = corpus_statistics(corpus.chunks)
+    assert statistics["with_html"].unique().tolist() == [12]
+    assert statistics["n_documents"].unique().tolist() == [1]
+
+
+def test_a_corpus_without_any_text_is_an_error(raw_file):
+    corpus = read_corpus(raw_file("d.csv", corpus_csv({"KEY": "A"})), DocumentFormat())
+    with pytest.raises(CollectionError, match="None of the 1 documents has a text"):
+        corpus_statistics(corpus.chunks)
+
+
+def test_a_rule_that_drops_everything_is_an_error(raw_file):
+    row = {"KEY": "A", "DATAINICIOVIGENCIA": "x"}
+    with pytest.raises(CollectionError, match="all 1 documents are dropped; the first, A, because"):
+        read_corpus(raw_file("d.csv", corpus_csv(row)), RULE)

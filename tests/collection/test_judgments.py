@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from normastcu.collection.errors import CollectionError
 from normastcu.collection.judgments import (
+    RELEASED_JUDGMENTS,
+    check_annotators,
     check_judged_documents,
     ordered,
     read_assessor_judgments,
@@ -18,6 +20,7 @@ from normastcu.collection.judgments import (
 )
 from normastcu.collection.settings import AssessorFormat, JudgeLabelFormat
 
+ASSESSOR_COLUMNS_DECLARED = dict(RELEASED_JUDGMENTS)
 SCALE = (0, 1, 2)
 QUERIES = {"1", "2", "LEI", "lei", "00123"}
 RELEASED = "QUERY_KEY,DOC_KEY,AVALIACAO,USUARIO_AVALIADOR\n"
@@ -191,6 +194,32 @@ def test_an_unreadable_file_says_where_and_why(raw_file, name, content, message)
         labels(raw_file(name, content))
     assert name in str(error.value)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["reference", "without_A", "../../evil", ".hidden", "a/b", "a\\b"])
+def test_a_name_that_can_not_name_a_file_of_qrels_is_an_error(raw_file, name):
+    read = people(raw_file("h.csv", RELEASED + f"1,D,1,{name}\n"))
+    with pytest.raises(CollectionError, match=r"h\.csv: .* can't be the name of an annotator"):
+        check_annotators(read.files)
+
+
+def test_judgments_without_any_grade_are_an_error(raw_file):
+    with pytest.raises(CollectionError, match="none of the 2 judgments has a grade"):
+        people(raw_file("h.csv", OWN + "1,D,A_1,,\n1,E,A_1,,\n"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"query_id": "QUERY_KEY", "doc_id": "DOC_KEY"}, "lacks annotator, grade"),
+        (ASSESSOR_COLUMNS_DECLARED | {"grades": "AVALIACAO"}, "names grades"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_wrong_declaration_of_columns_is_an_error(raw_file, columns, message, suffix):
+    file = raw_file(f"h.{suffix}", RELEASED + "1,D,1,A_1\n")
+    with pytest.raises(CollectionError, match=f"`columns` for h.{suffix} {message}"):
+        people(file, columns=columns)
 
 
 def test_an_unknown_origin_is_an_error(raw_file):

@@ -26,6 +26,9 @@ RELEASED_MISSING = {
     "TEMA": 3_686,
 }
 
+# What runs and `make record` put beside the generated files.
+NOT_MADE = {".sqlite", ".sqlite-wal", ".sqlite-shm", "replies"}
+
 
 @pytest.fixture(scope="module")
 def sample(project_root: Path) -> Path:
@@ -74,13 +77,20 @@ def test_the_generator_writes_the_committed_bytes(sample: Path) -> None:
     committed = {
         path.relative_to(sample).as_posix(): path.read_bytes()
         for path in sample.rglob("*")
-        if path.is_file()
+        if path.is_file() and not NOT_MADE.intersection((path.suffix, path.parent.name))
     }
     assert build() == committed
 
 
 def test_the_collection_stays_under_two_megabytes(sample: Path) -> None:
-    assert sum(path.stat().st_size for path in sample.rglob("*") if path.is_file()) < 2_000_000
+    assert (
+        sum(
+            path.stat().st_size
+            for path in sample.rglob("*")
+            if not path.name.startswith("replies.sqlite")
+        )
+        < 2_000_000
+    )
 
 
 def test_documents_have_the_released_columns_and_unique_keys(documents: pd.DataFrame) -> None:

@@ -74,8 +74,8 @@ def test_a_table_of_the_report_has_three_forms(tmp_path):
         "annotator,me,ci95_low,ci95_high,undefined\nA_1,0.123456,0.1,0.2,\nB,,,,no pair\n"
     )
     latex = (tmp_path / "tables" / "bias.tex").read_text()
-    assert r"A\_1 & 0.1235 & -- & [0.1000, 0.2000] \\" in latex
-    assert r"B & -- & no pair & -- \\" in latex
+    assert r"A\_1 & 0.1235 & [0.1000, 0.2000] & -- \\" in latex
+    assert r"B & -- & -- & no pair \\" in latex
     assert dataset.preview(1)["data"] == [["A_1", 0.1235, 0.1, 0.2, ""]]
 
 

@@ -108,6 +108,49 @@ def test_a_wrong_parameter_stops_before_anything_runs(kedro_run, project):
     assert not (project / "data" / "03_primary").exists()
 
 
-def test_meta_evaluation_before_human_qrels_names_what_to_run(kedro_run, world):
-    with pytest.raises(Exception, match=r"`mean_grades` .*--pipelines human_qrels \("):
+def test_meta_evaluation_alone_follows_the_files(kedro_run, project, world):
+    """No reference of an earlier run is compared with judgments that have changed since."""
+    kedro_run(env="test")
+    path = world / "raw_human_eval.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("1,00123,Ana,3", "1,00123,Ana,0"))
+    kedro_run("meta_evaluation", env="test")
+    grades = pd.read_parquet(project / "data/07_model_output/test/grades.parquet")
+    reference = grades[(grades["annotator"] == "reference") & (grades["doc_id"] == "00123")]
+    # The mean of 0, 2 and 2 is four thirds.
+    assert reference["grade"].tolist() == [1]
+
+
+def test_meta_evaluation_runs_in_a_fresh_clone_without_any_judge_asked(kedro_run, project, caplog):
+    kedro_run("human_qrels", "meta_evaluation")
+    assert "have not been asked yet" in caplog.text
+    assert "lexical" not in set(table(project, "sample", "judge_summary")["judge"])
+
+
+def test_a_judge_without_a_pair_of_the_reference_is_there_and_undefined(kedro_run, project, world):
+    (world / "labels" / "lost.qrels").write_text("q 0 x 1\n")
+    kedro_run("human_qrels", "meta_evaluation", env="test")
+    summary = table(project, "test", "judge_summary").set_index("judge").loc["lost"]
+    assert (summary["n"], summary["coverage"]) == (0, 0)
+    assert summary["undefined"] == "no pair was graded by both"
+    assert pd.isna(summary["kappa_quadratic"])
+
+
+def test_a_judge_called_like_a_person_is_an_error(kedro_run, world):
+    (world / "labels" / "Ana.qrels").write_text("1 0 x 1\n")
+    with pytest.raises(CollectionError, match="'Ana' names two annotators"):
         kedro_run("meta_evaluation", env="test")
+
+
+def test_an_environment_that_names_no_judges_has_none(kedro_run, project, world):
+    (project / "conf" / "test" / "parameters_llm_judging.yml").unlink()
+    kedro_run("human_qrels", "meta_evaluation", env="test")
+    assert set(table(project, "test", "judge_summary")["judge"]) == {"first", "second"}
+
+
+def test_an_environment_without_a_source_is_an_error_and_not_the_sample(kedro_run, project):
+    folder = project / "conf" / "nosource"
+    folder.mkdir()
+    (folder / "globals.yml").write_text("collection: nosource\njudge_labels: null\n")
+    with pytest.raises(ParameterError, match="does not say `source`"):
+        kedro_run("human_qrels", env="nosource")
+    assert not (project / "data" / "03_primary").exists()

@@ -78,9 +78,6 @@ def test_the_released_data_set_from_the_hub(kedro_run, project, monkeypatch, tmp
 )
 def test_the_open_data_with_its_date_rule(kedro_run, project, monkeypatch, separator, encoding):
     content = corpus(*ACTS, separator=separator, encoding=encoding, extra=["OUTRA", "MAIS_UMA"])
-    (project / "conf" / "normastcu" / "parameters_open_data.yml").write_text(
-        "documents: {encoding: auto}\n"
-    )
     with LoopbackServer(FileSite(content)) as server:
         _point_to(project, server.address)
         monkeypatch.setenv("NORMASTCU_SOURCE", "open_data")

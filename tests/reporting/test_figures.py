@@ -12,6 +12,7 @@ KAPPAS = pd.DataFrame(
         "annotator_a": ["A_1", "A_1", "A_2"],
         "annotator_b": ["A_2", "judge", "judge"],
         "kappa_quadratic": pd.array([0.731, None, 0.25], dtype="Float64"),
+        "n": [20, 0, 7],
     }
 )
 
@@ -24,7 +25,7 @@ def texts(figure):
 def test_a_matrix_names_every_pair_and_says_undefined():
     figure = figures.kappa_matrix(KAPPAS)
     shown = texts(figure)
-    assert {"0.73", "0.25", "undefined"} <= set(shown)
+    assert {"0.73", "n 20", "0.25", "n 7", "undefined", "n 0"} <= set(shown)
     labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert labels == ["A_1", "A_2"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["A_2", "judge"]

@@ -90,6 +90,7 @@ def find_layout(
     CollectionError
         If the bytes are not of the encoding, the file is empty, or a column is missing.
     """
+    check_declared(file, settings.columns, presets, optional)
     encoding = find_encoding(file, settings.encoding)
     namings = [settings.columns] if settings.columns else list(presets)
     separators = SEPARATORS if settings.separator == "auto" else (settings.separator,)
@@ -105,6 +106,24 @@ def find_layout(
                 positions = {n: header.index(c) for n, c in naming.items() if c in header}
                 return Layout(encoding, separator, header, positions)
     raise CollectionError(_missing_columns(file, headers, needed))
+
+
+def check_declared(
+    file: RawFile,
+    columns: Mapping[str, str],
+    presets: Sequence[Mapping[str, str]],
+    optional: Iterable[str],
+) -> None:
+    """Raise where declared columns name something unknown, or leave out what is needed."""
+    known = {name: None for preset in presets for name in preset}
+    unknown = [name for name in columns if name not in known]
+    missing = [name for name in known if name not in {*columns, *optional}] if columns else []
+    if unknown or missing:
+        wrong = f"names {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
+        raise CollectionError(
+            f"The setting `columns` for {file.name} {wrong}. It maps our names to the file's: "
+            f"{', '.join(known)}."
+        )
 
 
 def read_records(file: RawFile, layout: Layout) -> Iterator[Record]:

@@ -88,9 +88,8 @@ def read_corpus(file: RawFile, settings: DocumentFormat) -> Corpus:
     Parameters
     ----------
     file
-        A CSV with the 16 released columns, the canonical or declared ones (of which only the
-        released ones must be complete: a declared mapping names what the file has, at least
-        ``doc_id`` and ``html``).
+        A CSV with the 16 released columns, the canonical ones, or declared ones: at least
+        ``doc_id``, and ``html`` or, for a corpus without markup, ``text``.
     settings
         Columns, encoding, separator, chunk size, the date rule.
 
@@ -120,6 +119,11 @@ def read_corpus(file: RawFile, settings: DocumentFormat) -> Corpus:
             dropped.append((doc_id, line, written, reason))
     if not lines:
         raise CollectionError(f"{file.name} has a header and no documents.")
+    if len(dropped) == len(lines):
+        raise CollectionError(
+            f"{file.name}: all {len(lines)} documents are dropped; the first, {dropped[0][0]}, "
+            f"because: {dropped[0][3]}. Check `documents.in_force_before` and the dates."
+        )
     left_out = {doc_id for doc_id, *_ in dropped}
     corpus = Corpus(
         DocumentChunks(lambda: _chunks(file, layout, settings, left_out)),
@@ -155,9 +159,16 @@ def corpus_statistics(documents: DocumentChunks) -> tuple[pd.DataFrame, pd.DataF
     for chunk in documents:
         n_documents += len(chunk)
         missing += chunk[list(RELEASED_DOCUMENTS)].isna().sum()
-        present = chunk[chunk["html"].notna()]
-        with_html.extend(present["html"].str.len())
-        without_html.extend(present["text"].fillna("").str.len())
+        # A corpus without markup has its text only.
+        shown = chunk["html"].fillna(chunk["text"])
+        present = shown.notna()
+        with_html.extend(shown[present].str.len())
+        without_html.extend(chunk.loc[present, "text"].fillna("").str.len())
+    if not with_html:
+        raise CollectionError(
+            f"None of the {n_documents} documents has a text. Check the column that "
+            "`documents.columns` declares as html or text."
+        )
     statistics = pd.DataFrame(
         {
             "field": "TEXT",
@@ -178,19 +189,15 @@ def corpus_statistics(documents: DocumentChunks) -> tuple[pd.DataFrame, pd.DataF
 
 
 def _document_layout(file: RawFile, settings: DocumentFormat) -> Layout:
-    unknown = set(settings.columns).difference(RELEASED_DOCUMENTS)
-    if unknown:
+    if not settings.columns:
+        return find_layout(file, settings, DOCUMENT_PRESETS)
+    if not {"html", "text"} & set(settings.columns):
         raise CollectionError(
-            f"`documents.columns` names {', '.join(sorted(unknown))}, which no document has. "
-            f"Known: {', '.join(RELEASED_DOCUMENTS)}."
+            f"The setting `documents.columns` for {file.name} lacks html, or text for a corpus "
+            "without markup: declare which column it is."
         )
-    needed = {"doc_id", "html"}.difference(settings.columns) if settings.columns else set()
-    if needed:
-        raise CollectionError(
-            f"`documents.columns` lacks {', '.join(sorted(needed))}: declare which column of "
-            f"{file.name} it is."
-        )
-    return find_layout(file, settings, DOCUMENT_PRESETS)
+    known = {name: name for name in DOCUMENT_COLUMNS}
+    return find_layout(file, settings, (known,), set(known) - {"doc_id", *settings.columns})
 
 
 def _rows(file: RawFile, layout: Layout) -> Iterator[tuple[int, dict[str, str]]]:
@@ -244,7 +251,8 @@ def _chunks(
 def _frame(rows: list[dict[str, str]], settings: DocumentFormat) -> pd.DataFrame:
     """Return canonical columns: empty cells are missing, the text of the HTML is added."""
     for cells in rows:
-        cells["text"] = html_to_text(cells["html"])
+        if "html" in cells:
+            cells["text"] = html_to_text(cells["html"])
         since = cells.get("in_force_since", "")
         cells["in_force_since"] = settings.year_repairs.get(since, since)
     columns = {name: [cells.get(name) or None for cells in rows] for name in DOCUMENT_COLUMNS}

@@ -8,7 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from normastcu.collection.delimited import check_id, find_encoding, find_layout, open_text
+from normastcu.collection.delimited import (
+    check_declared,
+    check_id,
+    find_encoding,
+    find_layout,
+    open_text,
+)
 from normastcu.collection.delimited import read_records as read_delimited
 from normastcu.collection.errors import CollectionError
 from normastcu.collection.frames import typed_frame
@@ -44,6 +50,10 @@ FILE_TYPES = dict.fromkeys(
     ("file", "kind", "location", "revision", "sha256", "annotators"), "str"
 ) | dict.fromkeys(COUNTS, "int64")
 ORIGINS = ("pool", "suggested")
+REFERENCE = "reference"
+"""The name of the qrels that people's mean grades make."""
+WITHOUT = "without_"
+"""What the name of the qrels begins with that all but one person's grades make."""
 TREC_FIELDS = 4
 MOST_PROBLEMS = 20
 
@@ -109,6 +119,11 @@ def read_assessor_judgments(
     entries = _entries(file, settings, ASSESSOR_PRESETS, optional=("origin",))
     judgments = _Judgments(rules)
     record = judgments.add(file, entries)
+    if record["n_rows"] == record["n_without_grade"]:
+        raise CollectionError(
+            f"{file.name}: none of the {record['n_rows']} judgments has a grade, so that there is "
+            "no reference. Add grades."
+        )
     return Imported(judgments.frame(ASSESSOR_COLUMNS), (record,))
 
 
@@ -123,8 +138,8 @@ def read_judge_labels(
     A judge's name is its file's `annotator` column where there is one, else its entry in
     `settings.names`, else the file's name without its suffix.
 
-    Parameters and errors are those of `read_assessor_judgments`; further, two files that grade
-    the same pairs under one name are an error.
+    Parameters and errors are those of `read_assessor_judgments`. Two files may name one judge: a
+    pair that both grade is kept once where they agree, else an error.
     """
     rules = _Rules(scale, settings.negative, queries, ())
     judgments = _Judgments(rules)
@@ -137,6 +152,25 @@ def read_judge_labels(
         )
         records.append(judgments.add(file, entries))
     return Imported(judgments.frame(LABEL_COLUMNS), tuple(records))
+
+
+def check_annotators(records: Iterable[FileRecord]) -> None:
+    """Raise where an annotator's name can't also name a qrels and its file.
+
+    Parameters
+    ----------
+    records
+        Records of files, see `file_record`.
+    """
+    for record in records:
+        for name in str(record["annotators"]).split(", "):
+            taken = name == REFERENCE or name.startswith(WITHOUT)
+            if taken or name.startswith(".") or {"/", "\\"} & set(name):
+                raise CollectionError(
+                    f"{record['file']}: {name!r} can't be the name of an annotator. It also names "
+                    f"a file of qrels, so it has no slash and no leading dot, and {REFERENCE!r} "
+                    f"and {WITHOUT!r}… are taken. Rename the annotator."
+                )
 
 
 def check_judged_documents(judgments: pd.DataFrame, documents: Collection[str]) -> None:
@@ -442,6 +476,7 @@ def _jsonl_entries(
     presets: Sequence[Mapping[str, str]],
     optional: Sequence[str],
 ) -> Iterator[Entry]:
+    check_declared(file, settings.columns, presets, optional)
     namings = [settings.columns] if settings.columns else list(presets)
     for where, line in _lines(file, settings):
         fields = _json_object(line, where)

@@ -122,6 +122,7 @@ class AssessorFormat(JudgmentFormat):
         Where they are listed, a judgment by anybody else is an error.
     """
 
+    file_format: Literal["auto", "csv", "jsonl"] = "auto"
     assessors: tuple[str, ...] = ()
 
 

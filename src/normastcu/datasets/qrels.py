@@ -9,6 +9,7 @@ import pandas as pd
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
+from normastcu.collection.errors import CollectionError
 from normastcu.collection.qrels import SUFFIX, read_qrels, write_qrels
 from normastcu.datasets.previews import shortened
 
@@ -20,7 +21,7 @@ class TrecQrelsDataset(AbstractDataset[pd.DataFrame, pd.DataFrame]):
 
     Parameters
     ----------
-    folder
+    filepath
         The folder; it belongs to this entry alone.
     metadata
         For Kedro-Viz.
@@ -42,7 +43,12 @@ class TrecQrelsDataset(AbstractDataset[pd.DataFrame, pd.DataFrame]):
         temporary.chmod(0o755)
         try:
             for name, qrels in data.groupby("qrels", sort=False):
-                write_qrels(qrels, temporary / f"{name}{SUFFIX}")
+                file_name = f"{name!s}{SUFFIX}"
+                if Path(file_name).name != file_name:
+                    raise CollectionError(
+                        f"The qrels {file_name!r} would lie outside its folder: rename it."
+                    )
+                write_qrels(qrels, temporary / file_name)
             shutil.rmtree(self._folder, ignore_errors=True)
             temporary.rename(self._folder)
         finally:

@@ -1,5 +1,6 @@
 """Raw files of a collection, wherever its source has them."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Generic, Never, TypeVar
@@ -12,6 +13,8 @@ from normastcu.collection.errors import CollectionError
 from normastcu.collection.judgments import SUFFIX_FORMATS
 from normastcu.collection.sources import RawFile, SourceSettings, fetch, local_file
 from normastcu.datasets.previews import first_rows
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -110,7 +113,11 @@ class RawFilesDataset(ReadOnlyDataset[list[RawFile]]):
         if location.is_file():
             return [location]
         if location.is_dir():
-            return sorted(path for path in location.iterdir() if path.suffix in SUFFIX_FORMATS)
+            files = sorted(path for path in location.iterdir() if path.is_file())
+            known = [path for path in files if path.suffix.lower() in SUFFIX_FORMATS]
+            for path in set(files).difference(known):
+                logger.warning("%s is not read: its suffix tells no format.", path)
+            return known
         return sorted(path for path in location.parent.glob(location.name) if path.is_file())
 
     def _describe(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Tables: chunked parquet for the corpus, and the three forms of a table of the report."""
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Any
@@ -8,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from kedro.io import AbstractDataset
+from kedro.utils import load_obj
 from kedro_datasets import pandas
 from kedro_datasets._typing import TablePreview
 
@@ -16,6 +18,8 @@ from normastcu.datasets.files import replacing
 from normastcu.datasets.previews import shortened
 from normastcu.reporting.latex import to_latex
 
+logger = logging.getLogger(__name__)
+
 
 class ParquetDataset(pandas.ParquetDataset):
     """A parquet file whose preview Kedro-Viz can also put into its static site."""
@@ -23,6 +27,38 @@ class ParquetDataset(pandas.ParquetDataset):
     def preview(self, nrows: int = 20) -> TablePreview:
         """Return the first rows, their long texts cut."""
         return shortened(self.load().head(nrows))
+
+
+class OptionalParquetDataset(ParquetDataset):
+    """A parquet file that another pipeline may not have made: without it, an empty table.
+
+    Parameters
+    ----------
+    filepath
+        The file.
+    schema
+        Import path of the pandera model whose columns the empty table has.
+    missing
+        What is said in the log when the file is not there.
+    metadata
+        For Kedro-Viz.
+    """
+
+    def __init__(
+        self, *, filepath: str, schema: str, missing: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(filepath=filepath, metadata=metadata)
+        self._schema = schema
+        self._missing = missing
+
+    def load(self) -> pd.DataFrame:
+        """Return the table, empty where there is no file."""
+        if self._exists():
+            table: pd.DataFrame = super().load()
+            return table
+        logger.warning("%s", self._missing)
+        empty: pd.DataFrame = load_obj(self._schema).empty()
+        return empty
 
 
 class CSVDataset(pandas.CSVDataset):

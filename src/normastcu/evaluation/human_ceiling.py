@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from normastcu.collection.frames import typed_frame
+from normastcu.collection.judgments import WITHOUT
 from normastcu.evaluation.agreement import query_positions, sorted_queries
 from normastcu.evaluation.bootstrap import (
     COMPARED_DECIMALS,
@@ -38,7 +39,7 @@ from normastcu.evaluation.rank_correlation import COEFFICIENTS, compare, ranked_
 from normastcu.evaluation.significance import ALPHA, Correction, benjamini_yekutieli
 from normastcu.evaluation.systems import Row, estimate, estimate_row, estimate_table
 
-LEAVE_ONE_OUT = "without_{}"
+LEAVE_ONE_OUT = WITHOUT + "{}"
 MEAN = "leave-one-out (mean)"
 PEOPLE = "people (mean)"
 MINUS_PEOPLE = "{} minus people"

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-CELL_INCHES = 0.62
+CELL_INCHES = 0.72
 BAR_INCHES = 0.34
 MATRIX_COLOURS = mpl.colormaps["cividis"]
 DARK = "#1b1b1b"
@@ -28,14 +28,16 @@ def kappa_matrix(kappas: pd.DataFrame) -> Figure:
     Parameters
     ----------
     kappas
-        annotator_a, annotator_b, kappa_quadratic, n; the annotators in the order of the table.
-        An undefined value leaves its cell hatched.
+        annotator_a, annotator_b, kappa_quadratic, n (pairs both graded, below the value); the
+        annotators in the order of the table. An undefined value is said in its cell.
     """
     names = _in_order(kappas)
     values = np.full((len(names), len(names)), np.nan)
+    counts = np.zeros(values.shape, dtype=int)
     for row in kappas.to_dict("records"):
+        place = names.index(row["annotator_b"]), names.index(row["annotator_a"])
+        counts[place] = row["n"]
         if not pd.isna(row["kappa_quadratic"]):
-            place = names.index(row["annotator_b"]), names.index(row["annotator_a"])
             values[place] = row["kappa_quadratic"]
     shown = values[1:, :-1]
     width = 2.4 + CELL_INCHES * shown.shape[1]
@@ -43,7 +45,7 @@ def kappa_matrix(kappas: pd.DataFrame) -> Figure:
     axes = figure.subplots()
     axes.set_facecolor("white")
     image = axes.imshow(np.ma.masked_invalid(shown), cmap=MATRIX_COLOURS, vmin=0, vmax=1)
-    _label_cells(axes, shown)
+    _label_cells(axes, shown, counts[1:, :-1])
     axes.set_xticks(range(len(names) - 1), names[:-1], rotation=40, ha="right")
     axes.set_yticks(range(len(names) - 1), names[1:])
     axes.tick_params(length=0)
@@ -144,7 +146,8 @@ def kappa_intervals(kappas: pd.DataFrame, kinds: Mapping[str, str]) -> Figure:
     labelled: set[str] = set()
     for position, row in enumerate(kappas.to_dict("records")):
         if pd.isna(row["kappa_quadratic"]):
-            axes.text(0, position, " undefined", va="center", color=DARK)
+            inside = axes.get_yaxis_transform()
+            axes.text(0.01, position, "undefined", transform=inside, va="center", color=DARK)
             continue
         kind = kinds[row["annotator_b"]]
         colour = KIND_COLOURS[kind]
@@ -180,14 +183,15 @@ def _in_order(kappas: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys([*kappas["annotator_a"], *kappas["annotator_b"]]))
 
 
-def _label_cells(axes: Axes, values: np.ndarray) -> None:
+def _label_cells(axes: Axes, values: np.ndarray, counts: np.ndarray) -> None:
     for row, column in np.ndindex(values.shape):
-        value = values[row, column]
-        if not np.isnan(value):
-            ink = _ink(MATRIX_COLOURS(value))
-            axes.text(column, row, f"{value:.2f}", ha="center", va="center", color=ink)
-        elif column <= row:
-            axes.text(column, row, "undefined", ha="center", va="center", fontsize=6)
+        if column > row:
+            continue
+        value, n = values[row, column], counts[row, column]
+        ink = "black" if np.isnan(value) else _ink(MATRIX_COLOURS(value))
+        text, size = ("undefined", 7) if np.isnan(value) else (f"{value:.2f}", 10)
+        axes.text(column, row - 0.04, text, ha="center", va="bottom", fontsize=size, color=ink)
+        axes.text(column, row + 0.08, f"n {n}", ha="center", va="top", fontsize=7, color=ink)
 
 
 def _ink(background: tuple[float, float, float, float]) -> str:

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-REFERENCE = "reference"
+from normastcu.collection.judgments import REFERENCE
+
 TEXT_COLUMNS = ("judge", "ci_method", "reading", "undefined")
 WHOLE_COLUMNS = ("n", "n_asked", "n_queries")
 COLUMNS = (

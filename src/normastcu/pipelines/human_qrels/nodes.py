@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from normastcu.collection.frames import typed_frame
-from normastcu.collection.judgments import ordered, to_released_format
+from normastcu.collection.judgments import REFERENCE, ordered, to_released_format
 from normastcu.collection.settings import AssessorFormat, GradeScale
 from normastcu.evaluation import agreement
 from normastcu.evaluation.bootstrap import resample_indices
@@ -12,8 +12,6 @@ from normastcu.evaluation.counts import grade_counts
 from normastcu.evaluation.human_ceiling import LEAVE_ONE_OUT
 from normastcu.pipelines.parameters import BootstrapSettings, DisputedPairsSettings
 from normastcu.reporting import figures
-
-REFERENCE = "reference"
 
 
 def average_grades(judgments: pd.DataFrame) -> pd.DataFrame:

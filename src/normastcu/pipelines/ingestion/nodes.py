@@ -10,6 +10,7 @@ from normastcu.collection.documents import DocumentChunks, corpus_statistics, re
 from normastcu.collection.frames import typed_frame
 from normastcu.collection.judgments import (
     FILE_TYPES,
+    check_annotators,
     check_judged_documents,
     file_record,
     read_assessor_judgments,
@@ -49,6 +50,7 @@ def ingest_assessor_judgments(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the judgments of people, and the record of their file."""
     imported = read_assessor_judgments(file, settings, scale.values, set(queries["query_id"]))
+    check_annotators(imported.files)
     return imported.table, file_table("assessor_judgments", imported.files)
 
 
@@ -57,6 +59,7 @@ def ingest_judge_labels(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the labels of judges made elsewhere, and the records of their files."""
     imported = read_judge_labels(files, settings, scale.values, set(queries["query_id"]))
+    check_annotators(imported.files)
     return imported.table, file_table("judge_labels", imported.files)
 
 
@@ -82,6 +85,7 @@ def ingest_replies(
             warn_of_other_grades(
                 compare_with_released(file, settings.names, scale.values, settings)
             )
+    check_annotators(records)
     return attempts_table(attempts), file_table("replies", records)
 
 

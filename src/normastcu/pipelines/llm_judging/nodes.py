@@ -82,15 +82,15 @@ def plan(
     documents: pd.DataFrame,
     prompts: Mapping[str, Prompt],
     store: ReplyStore,
-    _recorded: pd.DataFrame,
     scale: GradeScale,
     settings: JudgingSettings,
+    _recorded: pd.DataFrame | None = None,
     *,
     judge: Judge,
 ) -> tuple[Plan, pd.DataFrame]:
     """Return what a judge is asked and what of it is left, and what that may take at most.
 
-    The replies that come with the collection are in the store already (`_recorded`).
+    The replies that come with the collection (`_recorded`) are in the store by then.
     """
     with store:
         made = plan_judge(

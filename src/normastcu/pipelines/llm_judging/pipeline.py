@@ -28,7 +28,9 @@ def create_pipeline(judges: Sequence[Judge]) -> Pipeline:
     Each judge has the namespace ``llm_judging.<slug>`` with its own plan, table and cost; what
     they share (pairs, texts, prompts, the reply store) lies outside.
     """
-    return sum((_judge_pipeline(judge) for judge in judges), _choice()) + _summary(judges)
+    recorded = any(judge.kind == "recorded" for judge in judges)
+    shared = _choice() + (_recorded() if recorded else Pipeline([]))
+    return sum((_judge_pipeline(judge) for judge in judges), shared) + _summary(judges)
 
 
 def _choice() -> Pipeline:
@@ -41,6 +43,15 @@ def _choice() -> Pipeline:
                 name="choose_pairs",
                 tags="plan",
             ),
+        ],
+        namespace=NAMESPACE,
+        prefix_datasets_with_namespace=False,
+    )
+
+
+def _recorded() -> Pipeline:
+    return Pipeline(
+        [
             Node(
                 nodes.bring_in_recorded,
                 ["raw_recorded_replies", "reply_store"],
@@ -68,9 +79,10 @@ def _judge_pipeline(judge: Judge) -> Pipeline:
 
 def _asked(judge: Judge) -> Pipeline:
     """Return the template of a judge whose replies are asked for, or were recorded."""
+    recorded = judge.kind == "recorded"
     asking = (
         Node(_of(nodes.look_up, judge), "plan", "report", name="look_up")
-        if judge.kind == "recorded"
+        if recorded
         else Node(
             _of(nodes.ask, judge),
             ["plan", "prompts", "reply_store", "credentials", "params:scale", "params:judging"],
@@ -88,9 +100,9 @@ def _asked(judge: Judge) -> Pipeline:
                     "documents@pandas",
                     "prompts",
                     "reply_store",
-                    "recorded_import",
                     "params:scale",
                     "params:judging",
+                    *(["recorded_import"] if recorded else []),
                 ],
                 ["plan", "estimate"],
                 name="plan",

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
+from normastcu.collection.errors import CollectionError
 from normastcu.collection.frames import typed_frame
-from normastcu.collection.judgments import ordered
+from normastcu.collection.judgments import REFERENCE, ordered
 from normastcu.collection.settings import AssessorFormat, GradeScale, JudgeLabelFormat
 from normastcu.evaluation import agreement
 from normastcu.evaluation.bootstrap import CONFIDENCES, IntArray, resample_indices
@@ -19,7 +20,6 @@ from normastcu.reporting import figures
 from normastcu.reporting.summary import summarise_judges
 
 PAIR = ["query_id", "doc_id"]
-REFERENCE = "reference"
 OK = "ok"
 NOT_JUDGED = "not judged"
 
@@ -32,10 +32,11 @@ def join_labels(*tables: pd.DataFrame) -> pd.DataFrame:
     imported = tables[0].assign(
         outcome=tables[0]["grade"].map(lambda grade: NOT_JUDGED if pd.isna(grade) else OK)
     )
+    imported = imported.sort_values("annotator", kind="stable")
     labels = pd.concat([imported, *tables[1:]], ignore_index=True)
     twice = labels.loc[labels.duplicated([*PAIR, "annotator"]), "annotator"]
     if len(twice):
-        raise ValueError(
+        raise CollectionError(
             f"The judge {twice.iloc[0]!r} has imported labels and is asked as well. Rename the "
             "file of labels, or give it another name under `imported_judges.names`."
         )
@@ -67,7 +68,9 @@ def gather_grades(
     )
     check_names(annotators)
     everything = pd.concat([reference, judgments, labels], ignore_index=True)
-    grades = everything.merge(means[PAIR], on=PAIR).merge(annotators, on="annotator")
+    # Every annotator has a row for every pair, so that one who graded none of them is there too.
+    grid = means[PAIR].merge(annotators, how="cross")
+    grades = grid.merge(everything, on=[*PAIR, "annotator"], how="left")
     columns = [*PAIR, "annotator", "kind", "grade"]
     return grades[columns].astype({"annotator": "str", "grade": "Int64"}), annotators
 
@@ -82,7 +85,7 @@ def check_names(annotators: pd.DataFrame) -> None:
     """Raise where a judge is called like a person, or one of them `reference`."""
     twice = annotators.loc[annotators["annotator"].duplicated(), "annotator"]
     if len(twice):
-        raise ValueError(
+        raise CollectionError(
             f"{twice.iloc[0]!r} names two annotators. A judge can't be called like an assessor or "
             f"{REFERENCE!r}: rename its file, or give it a name under `imported_judges.names`."
         )
