@@ -21,6 +21,7 @@ PAIRS = int(os.environ.get("NORMASTCU_BENCHMARK_PAIRS", "3000"))
 LATENCY_S = 0.5
 ROUNDS = 5
 DOCUMENT = "O servidor em regime de teletrabalho cumpre as metas fixadas pela chefia. " * 40
+NO_KEY = "none"
 
 
 def judge(server, path, pairs, text=""):
@@ -69,7 +70,11 @@ def test_rate_without_latency_beside_langchain(benchmark, tmp_path):
     rates = {"judging stage": [], "LangChain's batch": []}
     with llm_process("graded") as server:
         chat = ChatOpenAI(
-            model="tiny-1", base_url=server.base_url, api_key="none", max_retries=0, timeout=20
+            model="tiny-1",
+            base_url=server.base_url,
+            api_key=NO_KEY,
+            max_retries=0,
+            timeout=20,
         )
 
         def langchain():

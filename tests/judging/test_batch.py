@@ -17,7 +17,7 @@ from normastcu.judging.store import ReplyStore
 from normastcu.judging.transport import Clock
 
 NO_WAIT = Clock(wait=lambda _: None)
-SECRET = "planted text of a document"
+SECRET = "planted text of a document"  # pragma: allowlist secret
 
 
 @pytest.fixture

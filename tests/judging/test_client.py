@@ -15,7 +15,7 @@ from normastcu.judging.openai_client import OpenAIClient
 from normastcu.judging.prompts import reply_schema
 
 KEY = "sk-planted-key-4711"
-SECRET = "planted text of a document"
+SECRET = "planted text of a document"  # pragma: allowlist secret
 MESSAGES = request(1, text=f"{SECRET} ").messages
 
 

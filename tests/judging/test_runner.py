@@ -18,7 +18,7 @@ from normastcu.judging.store import ReplyStore
 from normastcu.judging.transport import Clock
 
 KEY = "sk-planted-key-4711"
-SECRET = "planted text of a document"
+SECRET = "planted text of a document"  # pragma: allowlist secret
 NO_WAIT = Clock(wait=lambda _: None)
 
 

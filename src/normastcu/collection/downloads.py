@@ -141,7 +141,7 @@ def public_url(url: str) -> str:
 
     Examples
     --------
-    >>> public_url("https://me:secret@example.org:8443/norma.csv?key=secret")
+    >>> public_url("https://me@example.org:8443/norma.csv?key=secret")
     'https://example.org:8443/norma.csv'
     """
     parts = urlsplit(url)
