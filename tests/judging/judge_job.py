@@ -1,6 +1,7 @@
 """One judge in a process of its own, to be killed or interrupted."""
 
 import logging
+import signal
 import sys
 from pathlib import Path
 
@@ -28,4 +29,6 @@ def judge_pairs(base_url: str, path: Path, pairs: int, concurrency: int, text: s
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(message)s")
+    # A shell that starts the tests in the background has its children ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     judge_pairs(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
