@@ -88,7 +88,7 @@ def check_globals(given: Mapping[str, Any], base: Path, env: Path) -> None:
             f"or make the folder conf/{env.name}."
         )
     path = env / "globals.yml"
-    stated = _read_yaml(path) if path.is_file() else {}
+    stated = read_yaml(path) if path.is_file() else {}
     if env.name not in (base.name, DEFAULT_ENVIRONMENT) or stated:
         missing = [name for name in OWN if name not in (stated or {})]
         if missing:
@@ -100,7 +100,7 @@ def check_globals(given: Mapping[str, Any], base: Path, env: Path) -> None:
         Globals.model_validate(given)
     except ValidationError as error:
         origins = [
-            (_shown(file), _read_yaml(file)) for file in (base / path.name, path) if file.is_file()
+            (_shown(file), read_yaml(file)) for file in (base / path.name, path) if file.is_file()
         ]
         problems = [_sentence(problem, (), origins) for problem in error.errors(include_url=False)]
         raise ParameterError(
@@ -136,7 +136,7 @@ def check_parameters(
         Naming for every problem the key, the value, the file and what is expected.
     """
     files = [path for folder in folders for path in sorted(folder.glob("parameters*.yml"))]
-    origins = [(_shown(file), _read_yaml(file)) for file in files] + [("--params", dict(runtime))]
+    origins = [(_shown(file), read_yaml(file)) for file in files] + [("--params", dict(runtime))]
     problems = []
     for name, value in given.items():
         if name in RUNTIME_PARAMETERS:
@@ -197,7 +197,8 @@ def _place(path: tuple[str, ...], origins: Origins) -> str:
     return best
 
 
-def _read_yaml(file: Path) -> Any:
+def read_yaml(file: Path) -> Any:
+    """Return what a YAML file holds, None for an empty one."""
     return yaml.safe_load(file.read_text(encoding="utf-8"))
 
 

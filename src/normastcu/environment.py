@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from kedro.config import MissingConfigException, OmegaConfigLoader
 from kedro.utils import find_kedro_project
 
-from normastcu.configuration import DEFAULT_ENVIRONMENT
+from normastcu.configuration import DEFAULT_ENVIRONMENT, read_yaml
 from normastcu.judging.settings import Judge, load_judges
 
 ACTIVE = "active_judges"
@@ -78,7 +77,7 @@ def _named(place: Place) -> Any:
     folder = place.conf / place.env
     own = "base" if place.env == DEFAULT_ENVIRONMENT else place.env
     for path in (*folder.glob("parameters*.yml"), *(place.conf / own).glob("parameters*.yml")):
-        named = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        named = read_yaml(path) or {}
         if ACTIVE in named:
             return named[ACTIVE]
     return []

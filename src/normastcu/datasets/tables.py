@@ -21,12 +21,17 @@ from normastcu.reporting.latex import to_latex
 logger = logging.getLogger(__name__)
 
 
-class ParquetDataset(pandas.ParquetDataset):
-    """A parquet file whose preview Kedro-Viz can also put into its static site."""
+class Previewed:
+    """A table whose preview Kedro-Viz can also put into its static site."""
 
     def preview(self, nrows: int = 20) -> TablePreview:
         """Return the first rows, their long texts cut."""
-        return shortened(self.load().head(nrows))
+        table: pd.DataFrame = self.load()  # type: ignore[attr-defined]
+        return shortened(table.head(nrows))
+
+
+class ParquetDataset(Previewed, pandas.ParquetDataset):
+    """A table as parquet."""
 
 
 class OptionalParquetDataset(ParquetDataset):
@@ -61,12 +66,8 @@ class OptionalParquetDataset(ParquetDataset):
         return empty
 
 
-class CSVDataset(pandas.CSVDataset):
-    """A CSV file whose preview Kedro-Viz can also put into its static site."""
-
-    def preview(self, nrows: int = 20) -> TablePreview:
-        """Return the first rows, their long texts cut."""
-        return shortened(self.load().head(nrows))
+class CSVDataset(Previewed, pandas.CSVDataset):
+    """A table as CSV."""
 
 
 class DocumentChunksDataset(AbstractDataset[DocumentChunks, DocumentChunks]):
@@ -114,7 +115,7 @@ class DocumentChunksDataset(AbstractDataset[DocumentChunks, DocumentChunks]):
         return {"filepath": PurePath(self._path)}
 
 
-class ReportTableDataset(AbstractDataset[pd.DataFrame, pd.DataFrame]):
+class ReportTableDataset(Previewed, AbstractDataset[pd.DataFrame, pd.DataFrame]):
     """A table of the report: parquet (the truth, with its types), CSV and LaTeX beside it.
 
     Parameters
@@ -141,10 +142,6 @@ class ReportTableDataset(AbstractDataset[pd.DataFrame, pd.DataFrame]):
             data.to_csv(temporary, index=False, lineterminator="\n")
         with replacing(self._path.with_suffix(".tex")) as temporary:
             temporary.write_text(to_latex(data), encoding="utf-8")
-
-    def preview(self, nrows: int = 20) -> TablePreview:
-        """Return the first rows in the form that Kedro-Viz shows."""
-        return shortened(self.load().head(nrows))
 
     def _exists(self) -> bool:
         return self._path.with_suffix(".parquet").is_file()

@@ -113,7 +113,7 @@ def self_agreement(grades: Sequence[int]) -> float | None:
 
 def count_outcomes(table: pd.DataFrame, judge: str) -> pd.DataFrame:
     """Count a judge's pairs by outcome: judge, outcome, n; ``ok`` is always there."""
-    counts = Counter({"ok": 0}) + Counter(table["outcome"])
+    counts = Counter(table["outcome"])
     counts.setdefault("ok", 0)
     rows = [(judge, outcome, n) for outcome, n in sorted(counts.items())]
     return typed_frame(rows, {"judge": "str", "outcome": "str", "n": "Int64"})

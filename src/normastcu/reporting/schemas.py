@@ -3,7 +3,7 @@
 import pandas as pd
 import pandera.pandas as pa
 
-ID = r"^\S+$"
+from normastcu.collection.schemas import ID
 
 
 class ReportTable(pa.DataFrameModel):

@@ -7,10 +7,10 @@ from normastcu.collection.frames import typed_frame
 from normastcu.collection.judgments import REFERENCE, ordered, to_released_format
 from normastcu.collection.settings import AssessorFormat, GradeScale
 from normastcu.evaluation import agreement
-from normastcu.evaluation.bootstrap import resample_indices
 from normastcu.evaluation.counts import grade_counts
 from normastcu.evaluation.human_ceiling import LEAVE_ONE_OUT
 from normastcu.pipelines.parameters import BootstrapSettings, DisputedPairsSettings
+from normastcu.pipelines.shared import draw_resamples
 from normastcu.reporting import figures
 
 
@@ -38,11 +38,6 @@ def build_qrels(
         parts.append(others.assign(qrels=LEAVE_ONE_OUT.format(assessor), grade=grades))
     table = pd.concat(parts, ignore_index=True)[["qrels", "query_id", "doc_id", "grade"]]
     return table.astype({"qrels": "str", "grade": "Int64"})
-
-
-def copy_qrels(qrels: pd.DataFrame) -> pd.DataFrame:
-    """Return the same qrels, for another format."""
-    return qrels
 
 
 def release_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -88,10 +83,9 @@ def compare_people(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the people's grade counts (Table 4), kappas (Figure 3) and alpha."""
     # A query on which everybody answered *cannot judge* is not part of the sample.
-    queries = sorted(set(means["query_id"]))
+    queries, indices = draw_resamples(means, bootstrap)
     wide = agreement.wide_grades(judgments[judgments["query_id"].isin(queries)])
     assessors = ordered(wide.columns, settings.assessors)
-    indices = resample_indices(len(queries), bootstrap.resamples, bootstrap.seed)
     return (
         grade_counts(wide, dict.fromkeys(assessors, "assessor"), scale.values),
         agreement.pairwise_agreement(wide, scale.values, indices, assessors, queries=queries),

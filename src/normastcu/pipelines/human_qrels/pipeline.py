@@ -3,6 +3,7 @@
 from kedro.pipeline import Node, Pipeline
 
 from normastcu.pipelines.human_qrels import nodes
+from normastcu.pipelines.shared import copy_qrels
 
 
 def create_pipeline() -> Pipeline:
@@ -21,7 +22,7 @@ def create_pipeline() -> Pipeline:
                 "human_qrels",
                 name="build_qrels",
             ),
-            Node(nodes.copy_qrels, "human_qrels", "human_qrels_trec", name="write_trec_qrels"),
+            Node(copy_qrels, "human_qrels", "human_qrels_trec", name="write_trec_qrels"),
             Node(
                 nodes.release_judgments,
                 "assessor_judgments",

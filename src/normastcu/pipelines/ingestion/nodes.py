@@ -130,8 +130,3 @@ def check_collection(
 def file_table(table: str, records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return the records of files, and the table that was read from them."""
     return typed_frame([{"table": table, **record} for record in records], FILE_TABLE_TYPES)
-
-
-def join_file_tables(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Return the records of all files in one table."""
-    return pd.concat(tables, ignore_index=True)

@@ -3,6 +3,7 @@
 from kedro.pipeline import Node, Pipeline
 
 from normastcu.pipelines.ingestion import nodes
+from normastcu.pipelines.shared import join_tables
 
 
 def create_judgments_pipeline() -> Pipeline:
@@ -34,7 +35,7 @@ def create_judgments_pipeline() -> Pipeline:
                 name="ingest_replies",
             ),
             Node(
-                nodes.join_file_tables,
+                join_tables,
                 ["query_file", "judgment_file", "label_files", "reply_files"],
                 "judgment_provenance",
                 name="record_judgment_files",

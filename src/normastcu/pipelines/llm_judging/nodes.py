@@ -12,6 +12,7 @@ from normastcu.collection.frames import typed_frame
 from normastcu.collection.pairs import read_pairs
 from normastcu.collection.settings import GradeScale
 from normastcu.collection.sources import RawFile
+from normastcu.evaluation.disagreement import PAIR
 from normastcu.judging.batch import run_batches
 from normastcu.judging.batch_ledger import BatchLedger
 from normastcu.judging.client import open_client
@@ -31,7 +32,6 @@ from normastcu.reporting.replies_page import replies_page
 
 logger = logging.getLogger(__name__)
 
-PAIR = ["query_id", "doc_id"]
 ESTIMATE_TYPES = {
     "judge": "str",
     "pairs": "Int64",
@@ -224,11 +224,6 @@ def grade_lexically(
     return table, cost, report(judge, None, len(table), 0)
 
 
-def join_judges(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Return the tables of all judges in one, in the order of the judges."""
-    return pd.concat(tables, ignore_index=True)
-
-
 def summarise(
     judgments: pd.DataFrame, reports: pd.DataFrame, active: Sequence[Any]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -280,11 +275,6 @@ def build_qrels(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return each judge's grades as qrels; a pair without a grade is not in them."""
     graded = judgments.dropna(subset=["grade"]).rename(columns={"annotator": "qrels"})
     return graded[["qrels", *PAIR, "grade"]].reset_index(drop=True)
-
-
-def copy_qrels(qrels: pd.DataFrame) -> pd.DataFrame:
-    """Return the same qrels, for another format."""
-    return qrels
 
 
 def show_replies(

@@ -8,6 +8,7 @@ from kedro.pipeline import Node, Pipeline
 
 from normastcu.judging.settings import Judge
 from normastcu.pipelines.llm_judging import nodes
+from normastcu.pipelines.shared import copy_qrels, join_tables
 
 NAMESPACE = "llm_judging"
 SHARED = {
@@ -140,13 +141,13 @@ def _summary(judges: Sequence[Judge]) -> Pipeline:
     asked = [judge for judge in judges if judge.kind != "lexical"]
     joined = [("judgments", "llm_judgments"), ("cost", "cost"), ("report", "judging_reports")]
     steps = [
-        Node(nodes.join_judges, of_all(part, judges), whole, name=f"join_{part}")
+        Node(join_tables, of_all(part, judges), whole, name=f"join_{part}")
         for part, whole in joined
     ]
     if asked:
         steps.append(
             Node(
-                nodes.join_judges,
+                join_tables,
                 of_all("estimate", asked),
                 "judging_plan",
                 name="join_estimates",
@@ -169,7 +170,7 @@ def _summary(judges: Sequence[Judge]) -> Pipeline:
                 name="summarise",
             ),
             Node(nodes.build_qrels, "llm_judgments", "judge_qrels", name="build_qrels"),
-            Node(nodes.copy_qrels, "judge_qrels", "judge_qrels_trec", name="write_trec_qrels"),
+            Node(copy_qrels, "judge_qrels", "judge_qrels_trec", name="write_trec_qrels"),
             Node(
                 nodes.show_replies,
                 [

@@ -11,15 +11,16 @@ from normastcu.collection.frames import typed_frame
 from normastcu.collection.judgments import REFERENCE, ordered
 from normastcu.collection.settings import AssessorFormat, GradeScale, JudgeLabelFormat
 from normastcu.evaluation import agreement
-from normastcu.evaluation.bootstrap import CONFIDENCES, IntArray, resample_indices
+from normastcu.evaluation.bootstrap import CONFIDENCES
 from normastcu.evaluation.counts import grade_counts
+from normastcu.evaluation.disagreement import PAIR
 from normastcu.evaluation.human_ceiling import LEADING, human_ceiling
 from normastcu.evaluation.systems import estimate_table
 from normastcu.pipelines.parameters import BootstrapSettings
+from normastcu.pipelines.shared import draw_resamples
 from normastcu.reporting import figures
 from normastcu.reporting.summary import summarise_judges
 
-PAIR = ["query_id", "doc_id"]
 OK = "ok"
 NOT_JUDGED = "not judged"
 
@@ -100,7 +101,7 @@ def count_coverage(
     """
     pairs = pd.MultiIndex.from_frame(means[PAIR])
     rows = []
-    for judge in annotators.loc[annotators["kind"] == "judge", "annotator"]:
+    for judge in of_kind(annotators, "judge"):
         own = labels[labels["annotator"] == judge]
         inside = pd.MultiIndex.from_frame(own[PAIR]).isin(pairs)
         outcomes = Counter({OK: 0, NOT_JUDGED: len(pairs) - int(inside.sum())})
@@ -115,7 +116,7 @@ def list_judges(
 ) -> pd.DataFrame:
     """Return Table 7: model and prompt of each judge, where its grades are from, their hash."""
     rows = []
-    for judge in annotators.loc[annotators["kind"] == "judge", "annotator"]:
+    for judge in of_kind(annotators, "judge"):
         own = files[[judge in names.split(", ") for names in files["annotators"]]]
         if len(own):
             model, _, prompt = judge.rpartition("_")
@@ -140,15 +141,14 @@ def compare_annotators(
     """Return every pairwise agreement (Figure 5), and alpha with and without each judge."""
     wide = agreement.wide_grades(grades)
     queries, indices = draw_resamples(grades, bootstrap)
-    kinds = kinds_of(annotators)
-    people = [name for name, kind in kinds.items() if kind == "assessor"]
-    judges = [name for name, kind in kinds.items() if kind == "judge"]
+    people, judges = of_kind(annotators, "assessor"), of_kind(annotators, "judge")
     groups = {"assessors": people}
     groups |= {f"assessors and {judge}": [*people, judge] for judge in judges}
     if len(judges) > 1:
         groups |= {"judges": judges, "assessors and judges": [*people, *judges]}
+    names = list(annotators["annotator"])
     return (
-        agreement.pairwise_agreement(wide, scale.values, indices, list(kinds), queries=queries),
+        agreement.pairwise_agreement(wide, scale.values, indices, names, queries=queries),
         agreement.alpha_table(groups, wide, scale.values, indices, queries=queries),
     )
 
@@ -175,7 +175,7 @@ def describe_judges(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return Table 12, the confusion with the reference, and the agreement query by query."""
     wide = agreement.wide_grades(grades)
-    judges = [name for name, kind in kinds_of(annotators).items() if kind == "judge"]
+    judges = of_kind(annotators, "judge")
     queries, indices = draw_resamples(grades, bootstrap)
     tables = (
         agreement.range_agreement(wide, means, judges, scale.values, indices, queries=queries),
@@ -199,9 +199,7 @@ def compare_with_others(
     A single person can't be left out: the table is empty then.
     """
     queries, indices = draw_resamples(grades, bootstrap)
-    kinds = kinds_of(annotators)
-    people = [name for name, kind in kinds.items() if kind == "assessor"]
-    judges = [name for name, kind in kinds.items() if kind == "judge"]
+    people, judges = of_kind(annotators, "assessor"), of_kind(annotators, "judge")
     if len(people) < 2:
         return estimate_table([], LEADING, CONFIDENCES)
     wide = agreement.wide_grades(grades[grades["annotator"] != REFERENCE])
@@ -233,9 +231,6 @@ def kinds_of(annotators: pd.DataFrame) -> dict[str, str]:
     return dict(zip(annotators["annotator"], annotators["kind"], strict=True))
 
 
-def draw_resamples(
-    grades: pd.DataFrame, bootstrap: BootstrapSettings
-) -> tuple[list[str], IntArray]:
-    """Return the judged queries, sorted, and the resamples that all statistics share."""
-    queries = sorted(set(grades["query_id"]))
-    return queries, resample_indices(len(queries), bootstrap.resamples, bootstrap.seed)
+def of_kind(annotators: pd.DataFrame, kind: str) -> list[str]:
+    """Return the annotators of one kind, in the order of the tables."""
+    return list(annotators.loc[annotators["kind"] == kind, "annotator"])
