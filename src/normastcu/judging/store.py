@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from normastcu.judging.drives import network_type
+from normastcu.collection.drives import network_type
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.requests import Attempt
 
