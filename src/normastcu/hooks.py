@@ -6,19 +6,27 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+import pandas as pd
 from kedro.config import OmegaConfigLoader
 from kedro.framework.context import KedroContext
 from kedro.framework.hooks import hook_impl
 from kedro.framework.project import pipelines
 from kedro.io import DataCatalog
-from kedro.pipeline import Pipeline
+from kedro.pipeline import Node, Pipeline
 from kedro.validation.type_extractor import TypeExtractor
 from rich.console import Console
 
-from normastcu.configuration import ParameterError, check_globals, check_parameters
+from normastcu.configuration import (
+    RESOLVERS,
+    ParameterError,
+    check_globals,
+    check_parameters,
+)
 from normastcu.datasets.tables import OptionalParquetDataset
-from normastcu.environment import ACTIVE, Place, enter
+from normastcu.environment import ACTIVE, Place, active_judges, enter
+from normastcu.judging.spending import check_budget, check_keys
 from normastcu.pipelines.llm_judging.parameters import JudgingSettings
+from normastcu.pipelines.llm_judging.pipeline import SPENDING
 from normastcu.reporting.summary import find_incomplete, incomplete_sentence, print_summary
 
 SUMMARY = "judge_summary"
@@ -97,6 +105,32 @@ class JudgingHooks:
             env = run_params.get("env")
             command = "kedro run --pipelines llm_judging" + (f" --env {env}" if env else "")
             raise IncompleteJudgingError(incomplete_sentence(incomplete, outcomes, command))
+
+
+class SpendingHooks:
+    """Stops before the first call of a run that may cost too much, or lacks a key."""
+
+    def __init__(self) -> None:
+        self._asking: dict[str, str] = {}
+
+    @hook_impl
+    def before_pipeline_run(self, pipeline: Pipeline) -> None:
+        """Note which nodes of the run ask; all plans are made before the first of them runs."""
+        self._asking = {
+            node.name: str(node.namespace) for node in pipeline.nodes if SPENDING in node.tags
+        }
+
+    @hook_impl
+    def before_node_run(self, node: Node, catalog: DataCatalog) -> None:
+        """Look at all plans of the run together, once."""
+        if node.name not in self._asking:
+            return
+        namespaces, self._asking = set(self._asking.values()), {}
+        plans = pd.concat([catalog.load(f"{namespace}.estimate") for namespace in namespaces])
+        asked = set(plans.loc[plans["calls"] > 0, "judge"])
+        judges = [judge for judge in active_judges(RESOLVERS) if judge.name in asked]
+        check_keys(judges, catalog.load("credentials"))
+        check_budget(plans.sort_values("judge"), catalog.load("params:judging").budget)
 
 
 class SummaryHooks:

@@ -2,9 +2,9 @@
 
 from normastcu.configuration import DEFAULT_ENVIRONMENT, RESOLVERS
 from normastcu.environment import CONFIG_PATTERNS, MERGE_STRATEGY
-from normastcu.hooks import InputHooks, JudgingHooks, ParameterHooks, SummaryHooks
+from normastcu.hooks import InputHooks, JudgingHooks, ParameterHooks, SpendingHooks, SummaryHooks
 
-HOOKS = (ParameterHooks(), InputHooks(), SummaryHooks(), JudgingHooks())
+HOOKS = (ParameterHooks(), InputHooks(), SpendingHooks(), SummaryHooks(), JudgingHooks())
 
 CONFIG_LOADER_ARGS = {
     "base_env": "base",

@@ -149,18 +149,25 @@ def test_one_judge_alone_by_its_namespace(kedro_run, project, pairs):
         assert (one.counts.calls, two.counts.calls) == (PAIRS, PAIRS)
 
 
-def test_a_plan_above_the_budget_is_refused_before_the_first_call(kedro_run, project, pairs):
+def test_a_run_above_the_budget_is_refused_before_the_first_call(kedro_run, project, pairs):
+    """Two judges that fit the budget one by one, but not together."""
     with LoopbackLlm(graded) as server:
-        configure(project, {"good": server})
+        configure(project, {"one": server, "two": server})
         prepare(kedro_run)
-        params = {"pairs": pairs, "judging": {"budget": 0.001}}
-        with pytest.raises(Exception, match=r"may cost up to .* `judging.budget` is 0.00"):
-            kedro_run("llm_judging", env="test", params=params)
-        configure(project, {"good": server}, price_out=None)
-        params = {"pairs": pairs, "judging": {"budget": 1000}}
+        CliRunner().invoke(cli, ["estimate", "--env", "test"])
+        plan = pd.read_parquet(project / "data/08_reporting/test/tables/judging_plan.parquet")
+        judging = {"budget": 1.5 * PAIRS / 5 * float(plan["cost"].max())}
+        with pytest.raises(
+            Exception, match=r"one_rationale: .*, two_rationale: .* up to .*Nothing"
+        ):
+            kedro_run("llm_judging", env="test", params={"pairs": pairs, "judging": judging})
+        configure(project, {"one": server, "two": server}, price_out=None)
         with pytest.raises(Exception, match="may cost an unknown amount"):
-            kedro_run("llm_judging", env="test", params=params)
+            kedro_run("llm_judging", env="test", params={"pairs": pairs, "judging": judging})
         assert server.counts.calls == 0
+        configure(project, {"one": server})
+        kedro_run("llm_judging", env="test", params={"pairs": pairs, "judging": judging})
+        assert server.counts.calls == PAIRS
 
 
 def test_the_plan_alone(kedro_run, project, pairs):
@@ -197,13 +204,17 @@ def test_replies_move_to_another_machine_and_back(kedro_run, project, pairs):
     pd.testing.assert_frame_equal(judgments(project), first)
 
 
-def test_a_missing_key_names_its_entry(kedro_run, project, pairs, monkeypatch):
-    monkeypatch.delenv("TEST_KEY")
+def test_a_missing_key_names_its_entry_before_any_judge_is_asked(kedro_run, project, pairs):
     with LoopbackLlm(graded) as server:
-        configure(project, {"good": server})
+        configure(project, {"good": server, "lost": server})
+        judges = project / "conf" / "test" / "judges.yml"
+        models = yaml.safe_load(judges.read_text())
+        models["models"]["lost"]["credentials"] = "LOST_KEY"
+        judges.write_text(yaml.safe_dump(models))
         prepare(kedro_run)
-        with pytest.raises(Exception, match="credentials entry 'TEST_KEY'"):
+        with pytest.raises(Exception, match="credentials entry 'LOST_KEY'"):
             kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert server.counts.calls == 0
 
 
 def test_a_key_of_the_credentials_file_is_used_in_every_environment(

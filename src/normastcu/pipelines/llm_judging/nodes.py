@@ -128,7 +128,6 @@ def ask(
 ) -> pd.DataFrame:
     """Ask a judge for everything that is left, and return how that ended; it stores as it goes."""
     model, prompt = model_of(judge), prompt_of(judge, prompts)
-    check_budget(plan, judge, settings)
     schema = reply_schema(prompt, scale)
     with store:
         run = asker(judge, credentials, store, schema)(
@@ -294,20 +293,6 @@ def show_replies(
         .merge(people, on=PAIR, how="left")
     )
     return replies_page(table, collection, scale)
-
-
-def check_budget(plan: Plan, judge: Judge, settings: JudgingSettings) -> None:
-    """Refuse a judge whose plan may cost more than the budget, or an unknown amount."""
-    cost = plan.estimate.cost
-    within = cost is not None and settings.budget is not None and cost <= settings.budget
-    if settings.budget is None or within or not plan.estimate.calls:
-        return
-    may = "an unknown amount (its model has no price)" if cost is None else f"up to {cost:,.2f}"
-    raise JudgingError(
-        f"The {plan.estimate.calls:,} calls that are left for the judge {judge.name!r} may cost "
-        f"{may}, and `judging.budget` is {settings.budget:,.2f}. Nothing was asked. Raise the "
-        "budget, state the model's price in judges.yml, or judge fewer pairs."
-    )
 
 
 def report(judge: Judge, stopped: str | None, n_known: int, n_calls: int) -> pd.DataFrame:

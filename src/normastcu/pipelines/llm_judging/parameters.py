@@ -14,8 +14,9 @@ class JudgingSettings(Settings):
     again
         Final outcomes that are asked anew, such as ``unparseable``.
     budget
-        The most that one judge's plan may cost, in the currency of its prices; a judge whose plan
-        may cost more, or has no known price, is refused before its first call. None: no limit.
+        The most that a run may cost, all its judges together, in the currency of the prices; a
+        run that may cost more, or an unknown amount, is refused before its first call. None: no
+        limit.
     """
 
     again: tuple[Outcome, ...] = ()

@@ -21,6 +21,8 @@ SHARED = {
     "credentials",
 }
 PARAMETERS = {"scale", "judging"}
+SPENDING = "asks"
+"""The tag of nodes whose calls cost money."""
 
 
 def create_pipeline(judges: Sequence[Judge]) -> Pipeline:
@@ -89,6 +91,7 @@ def _asked(judge: Judge) -> Pipeline:
             ["plan", "prompts", "reply_store", "credentials", "params:scale", "params:judging"],
             "report",
             name="judge",
+            tags=SPENDING,
         )
     )
     return Pipeline(
