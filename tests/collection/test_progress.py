@@ -6,7 +6,7 @@ import logging
 import pytest
 from rich.console import Console
 
-from normastcu.collection.progress import ProgressLines, progress
+from normastcu.collection.progress import ProgressLines, count_progress, progress
 
 
 def test_a_terminal_shows_name_bytes_and_an_end() -> None:
@@ -41,3 +41,24 @@ def test_a_stream_that_is_no_terminal_gets_no_bar() -> None:
         report(1, 2)
 
     assert stream.getvalue() == ""
+
+
+def test_what_is_counted_is_shown_as_counts() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=120)
+    with count_progress("[S_1]", "pairs", console) as report:
+        report(500, 2_000)
+    assert "[S_1]" in screen.getvalue()
+    assert "500/2000" in screen.getvalue()
+    assert "pairs" in screen.getvalue()
+
+
+def test_elsewhere_counts_are_lines_too(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr("normastcu.collection.progress.SECONDS_BETWEEN_LINES", 0)
+    with count_progress("S_1", "pairs", Console(file=io.StringIO())) as report:
+        report(1_500, 26_220)
+        report(3_000, None)
+    assert caplog.messages == ["S_1: 1,500 of 26,220 pairs", "S_1: 3,000 pairs"]

@@ -118,6 +118,8 @@ class Counts:
 class ScriptedLlm:
     """The application; `address` is known once it runs."""
 
+    call_type = Call
+
     def __init__(self, script: Script) -> None:
         self.keep_calls = True
         self.follow(script)
@@ -136,7 +138,7 @@ class ScriptedLlm:
     async def complete(self, request: Request) -> Response:
         body = await request.json()
         counts = self.counts
-        call = Call(counts.calls, 0, body, request.headers)
+        call = self.call_type(counts.calls, 0, body, request.headers)
         call = replace(call, repeat=self._repeats.get(call.user, 0))
         self._repeats[call.user] = call.repeat + 1
         counts.calls += 1

@@ -14,7 +14,7 @@ from normastcu.judging.errors import JudgingError
 from normastcu.judging.openai_batch import open_batches
 from normastcu.judging.runner import run_judge
 from normastcu.judging.store import ReplyStore
-from normastcu.judging.transport import Clock
+from normastcu.services.patience import Clock
 
 NO_WAIT = Clock(wait=lambda _: None)
 SECRET = "planted text of a document"  # pragma: allowlist secret

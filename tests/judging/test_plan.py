@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 
 from normastcu.collection.settings import GradeScale
-from normastcu.judging.content import estimate_tokens, fence
+from normastcu.judging.content import fence
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.keys import request_key
 from normastcu.judging.plan import Plan, plan_judge, shorten_request
 from normastcu.judging.prompts import Prompt, read_prompt, remind, render, reply_schema
 from normastcu.judging.requests import Attempt, Request
 from normastcu.judging.settings import Judge, load_judges
+from normastcu.services.tokens import estimate_tokens
 
 SCALE = GradeScale.model_validate(
     {"grades": [{"grade": grade, "name": f"g{grade}"} for grade in range(3)]}

@@ -10,12 +10,13 @@ from rich.console import Console
 from tests.judging.asking import PROMPT, REMINDER, SCALE, attempt, model, request, requests
 from tests.judging.loopback_llm import Answer, failure, grade_of
 
-from normastcu.judging.client import CallFailure, RawReply, open_client
+from normastcu.judging.client import RawReply, open_client
 from normastcu.judging.progress import JudgeProgress, Tally
 from normastcu.judging.runner import run_judge
 from normastcu.judging.steps import Step, next_step
 from normastcu.judging.store import ReplyStore
-from normastcu.judging.transport import Clock
+from normastcu.services.failures import CallFailure
+from normastcu.services.patience import Clock
 
 KEY = "sk-planted-key-4711"
 SECRET = "planted text of a document"  # pragma: allowlist secret

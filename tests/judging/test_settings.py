@@ -7,10 +7,12 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from normastcu.collection.errors import CollectionError
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.prompts import read_prompt
 from normastcu.judging.settings import Judge, ModelSettings, judge_name, load_judges, slug
 
+WRONG = (CollectionError, JudgingError)
 MODEL = {
     "kind": "openai",
     "model": "m",
@@ -65,7 +67,7 @@ def test_only_what_an_active_judge_uses_must_be_right() -> None:
     library = LIBRARY | {"models": LIBRARY["models"] | {"broken": {"kind": "openai"}}}
 
     assert names(load_judges(library, ["a_simple"])) == ["a_simple"]
-    with pytest.raises(JudgingError, match=r"judges\.yml, models\.broken: .*context_window"):
+    with pytest.raises(WRONG, match=r"judges\.yml, models\.broken: .*context_window"):
         load_judges(library, ["broken_simple"])
 
 
@@ -93,14 +95,14 @@ def test_only_what_an_active_judge_uses_must_be_right() -> None:
 def test_what_the_library_can_not_mean(
     library: dict[str, Any], active: list[Any], message: str
 ) -> None:
-    with pytest.raises(JudgingError, match=message):
+    with pytest.raises(WRONG, match=message):
         load_judges(library, active)
 
 
 def test_two_names_for_one_namespace_are_an_error() -> None:
     library = {"judges": {"m.1": {"kind": "lexical"}, "m-1": {"kind": "lexical"}}}
 
-    with pytest.raises(JudgingError, match=r"'m\.1' and 'm-1' would share the namespace 'm_1'"):
+    with pytest.raises(WRONG, match=r"'m\.1' and 'm-1' would share the namespace 'm_1'"):
         load_judges(library, ["m.1", "m-1"])
 
 
@@ -110,7 +112,7 @@ def test_a_name_that_two_pairs_make_is_ambiguous() -> None:
         "prompts": {"c": {"file": "c.md"}, "b_c": {"file": "d.md"}},
     }
 
-    with pytest.raises(JudgingError, match="'a_b_c' is ambiguous"):
+    with pytest.raises(WRONG, match="'a_b_c' is ambiguous"):
         load_judges(library, ["a_b_c"])
 
 
@@ -128,7 +130,7 @@ def test_slugs(name: str, expected: str) -> None:
 
 
 def test_a_name_of_which_nothing_is_left_has_no_slug() -> None:
-    with pytest.raises(JudgingError, match="has no letter or digit"):
+    with pytest.raises(WRONG, match="has no letter or digit"):
         slug("…")
 
 
@@ -162,7 +164,7 @@ def test_models_that_can_not_be_meant(values: dict[str, Any], message: str) -> N
 def test_a_wrong_value_is_not_shown_by_the_library_either() -> None:
     library = LIBRARY | {"models": {"a": MODEL | {"credentials": "sk-s3cret"}}}
 
-    with pytest.raises(JudgingError, match=r"judges\.yml, models\.a: credentials: ") as error:
+    with pytest.raises(WRONG, match=r"judges\.yml, models\.a: credentials: ") as error:
         load_judges(library, ["a_simple"])
 
     assert "s3cret" not in str(error.value)

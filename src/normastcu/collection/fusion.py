@@ -8,15 +8,9 @@ from pydantic import Field, field_validator
 
 from normastcu.collection.errors import CollectionError
 from normastcu.collection.frames import typed_frame
+from normastcu.collection.run_order import RUN_TYPES
 from normastcu.collection.settings import Settings
 
-FUSED_TYPES = {
-    "system": "str",
-    "query_id": "str",
-    "doc_id": "str",
-    "rank": "Int64",
-    "score": "Float64",
-}
 CANDIDATE_TYPES = {
     "query_id": "str",
     "doc_id": "str",
@@ -57,7 +51,7 @@ class CandidateSettings(Settings):
         return value
 
 
-def reciprocal_rank_fusion(runs: pd.DataFrame, k: int = 60, name: str = "rrf") -> pd.DataFrame:
+def reciprocal_rank_fusion(runs: pd.DataFrame, k: float = 60, name: str = "rrf") -> pd.DataFrame:
     """Fuse the lists of all systems of some runs into one list for each query.
 
     A document's score is the sum of 1 / (k + rank) over the systems that retrieved it. Ties go
@@ -111,7 +105,7 @@ def reciprocal_rank_fusion(runs: pd.DataFrame, k: int = 60, name: str = "rrf") -
     )
     fused["rank"] = fused.groupby("query_id").cumcount() + 1
     fused["system"] = name
-    return fused[list(FUSED_TYPES)].astype(FUSED_TYPES).reset_index(drop=True)
+    return fused[list(RUN_TYPES)].astype(RUN_TYPES).reset_index(drop=True)
 
 
 def take_candidates(runs: pd.DataFrame, settings: CandidateSettings) -> pd.DataFrame:

@@ -55,7 +55,7 @@ class PoolSettings(Settings):
     systems: tuple[str, ...] = Field(min_length=1)
     depth: int = Field(default=50, gt=0)
     size: int = Field(default=20, gt=0)
-    rrf_k: int = Field(default=60, ge=0)
+    rrf_k: float = Field(default=60, ge=0)
 
     @field_validator("systems")
     @classmethod

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from normastcu.collection.settings import GradeScale
 from normastcu.judging.batch_ledger import BatchLedger, HandedIn, Item
-from normastcu.judging.client import CallFailure, RawReply
+from normastcu.judging.client import RawReply
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.progress import JudgeProgress
 from normastcu.judging.prompts import Prompt, remind
@@ -29,7 +29,9 @@ from normastcu.judging.runner import JudgeRun, Shorten
 from normastcu.judging.settings import ModelSettings
 from normastcu.judging.steps import Asking, Open, Step, next_step
 from normastcu.judging.store import ReplyStore
-from normastcu.judging.transport import PASSING, Clock, Patience, advice
+from normastcu.judging.transport import advice
+from normastcu.services.failures import PASSING, CallFailure
+from normastcu.services.patience import Clock, Patience
 
 LOGGER = logging.getLogger(__name__)
 

@@ -5,38 +5,14 @@ and never tries again: that is the transport's work. Messages of failures hold n
 document or a reply and no key, whatever the service wrote.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
-from normastcu.judging.errors import JudgingError
+from normastcu.judging.errors import service_errors_as_judging
 from normastcu.judging.requests import Message
 from normastcu.judging.settings import ModelSettings
-
-FailureKind = Literal[
-    "timeout",
-    "connection",
-    "malformed",
-    "rate_limit",
-    "unavailable",
-    "context_length",
-    "unauthorized",
-    "payment",
-    "forbidden",
-    "not_found",
-    "rejected",
-]
-"""What went wrong with a call.
-
-``timeout``, ``connection`` (refused or cut), ``malformed`` (an answer with status 200 that is not
-a reply of the protocol), ``rate_limit`` (429) and ``unavailable`` (408, 409, 5xx) may pass;
-``context_length`` needs a shorter document; ``unauthorized`` (401), ``payment`` (402, or a quota
-that is used up), ``forbidden`` (403), ``not_found`` (404) and ``rejected`` (any other status)
-need somebody to change a setting.
-"""
-
-_KEY_OF_KEYLESS_SERVERS = "none"
+from normastcu.services.credentials import api_key
 
 
 @dataclass(frozen=True)
@@ -59,36 +35,6 @@ class RawReply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     model: str | None = None
-
-
-class CallFailure(Exception):  # noqa: N818 - a call's end, which the transport handles
-    """A call that brought no reply.
-
-    Attributes
-    ----------
-    kind
-        What went wrong, see `FailureKind`.
-    status
-        The HTTP status, None where there was none.
-    retry_after
-        The header of that name as sent, None where there was none.
-    """
-
-    def __init__(
-        self,
-        kind: FailureKind,
-        status: int | None = None,
-        *,
-        retry_after: str | None = None,
-        cause: str = "",
-    ) -> None:
-        details = ", ".join(
-            [*([f"status {status}"] if status else []), *([cause] if cause else [])]
-        )
-        super().__init__(f"{kind} ({details})" if details else kind)
-        self.kind: FailureKind = kind
-        self.status = status
-        self.retry_after = retry_after
 
 
 class ChatClient(Protocol):
@@ -138,34 +84,6 @@ def open_client(
         return HuggingFaceClient(model)
     from normastcu.judging.openai_client import OpenAIClient
 
-    key = api_key(model, credentials)
-    return OpenAIClient(model, key, schema if model.structured_output else None)
-
-
-def api_key(model: ModelSettings, credentials: Mapping[str, object]) -> str:
-    """Return the key of a model; a placeholder for a server that needs none.
-
-    Raises
-    ------
-    JudgingError
-        The entry is missing, empty or not a key; the message names it, never its value.
-    """
-    entry = model.credentials
-    if entry is None:
-        return _KEY_OF_KEYLESS_SERVERS
-    stated = credentials.get(entry, os.environ.get(entry))
-    if isinstance(stated, Mapping):
-        stated = stated.get("api_key")
-    key = stated.strip() if isinstance(stated, str) else ""
-    if not key:
-        raise JudgingError(
-            f"The model {model.name!r} needs the credentials entry {entry!r}, which is missing or "
-            "empty. Add it to conf/local/credentials.yml (an entry with that name whose value, or "
-            "whose `api_key`, is the key), or set the environment variable of that name."
-        )
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise JudgingError(
-            f"The credentials entry {entry!r} of the model {model.name!r} is not a key: it holds "
-            "a blank, a line break or a character outside ASCII. Copy the key again."
-        )
-    return key
+    with service_errors_as_judging():
+        key = api_key(model, credentials)
+        return OpenAIClient(model, key, schema if model.structured_output else None)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from normastcu.judging.requests import Attempt
 from normastcu.judging.settings import ModelSettings
-
-MILLION = 1_000_000
+from normastcu.services.prices import price
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def money(tokens_in: int | None, tokens_out: int | None, model: ModelSettings) -
     >>> money(2_000_000, 100_000, ModelSettings(**free)) is None
     True
     """
-    return total([_price(tokens_in, model.price_in), _price(tokens_out, model.price_out)])
+    return total([price(tokens_in, model.price_in), price(tokens_out, model.price_out)])
 
 
 def usage(attempts: Iterable[Attempt], model: ModelSettings) -> Usage:
@@ -94,14 +93,6 @@ def _was_sent(attempt: Attempt) -> bool:
 def _used(attempt: Attempt, reported: int | None) -> int | None:
     failed = attempt.outcome in ("error", "too_long")
     return 0 if failed and reported is None else reported
-
-
-def _price(tokens: int | None, price_per_million: float | None) -> float | None:
-    if price_per_million == 0:
-        return 0.0
-    if tokens is None or price_per_million is None:
-        return None
-    return tokens * price_per_million / MILLION
 
 
 def _whole(amount: float | None) -> int | None:

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from threading import Event, Lock
 from typing import Any
 
-from normastcu.judging.client import CallFailure, RawReply
+from normastcu.judging.client import RawReply
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.requests import Message
 from normastcu.judging.settings import ModelSettings
+from normastcu.services.failures import CallFailure
 
 
 class HuggingFaceClient:

@@ -4,38 +4,16 @@ The share of the query's terms that occur in the document decides by stated thre
 trained and nothing but the pair is looked at: what an LLM judge has to beat.
 """
 
-import re
-import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 import pandas as pd
 
 from normastcu.collection.settings import GradeScale
+from normastcu.collection.words import STOPWORDS, words
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.settings import LexicalSettings
 from normastcu.judging.texts import PairTexts, check_pairs
-
-_WORD = re.compile(r"[^\W_]+")
-_PORTUGUESE = """
-a ao aos aquela aquelas aquele aqueles aquilo as ate com como da das de dela delas dele
-deles do dos e ela elas ele eles em entre era essa essas esse esses esta estas este estes
-eu foi for foram ha isso isto ja la lhe lhes mais mas me mesmo meu minha na nas nem no
-nos nossa nosso num numa o os ou para pela pelas pelo pelos por porque qual quais quando
-quanto que quem se sem ser seu seus so sob sobre sua suas tambem te tem tinha toda todas
-todo todos tu um uma umas uns voce
-"""
-_ENGLISH = """
-a about all an and any are as at be been but by can could did do does for from had has
-have he her his how i if in into is it its me more my no not of on or our she should so
-some than that the their them then there these they this those to was we were what when
-where which who whom whose why will with would you your
-"""
-_STOPWORDS = {
-    "pt": frozenset(_PORTUGUESE.split()),
-    "en": frozenset(_ENGLISH.split()),
-    "none": frozenset[str](),
-}
 
 
 def overlap(query: str, document: str, settings: LexicalSettings) -> float | None:
@@ -61,11 +39,11 @@ def overlap(query: str, document: str, settings: LexicalSettings) -> float | Non
     >>> overlap("pagamento de diárias", "Dispõe sobre a DIÁRIA.", LexicalSettings())
     0.5
     """
-    words = _words(query)
-    terms = _terms(words - _STOPWORDS[settings.stopwords] or words, settings.prefix)
+    asked = frozenset(words(query))
+    terms = _terms(asked - STOPWORDS[settings.stopwords] or asked, settings.prefix)
     if not terms:
         return None
-    return len(terms & _terms(_words(document), settings.prefix)) / len(terms)
+    return len(terms & _terms(words(document), settings.prefix)) / len(terms)
 
 
 def lexical_grades(
@@ -150,11 +128,5 @@ def _grade(share: float | None, limits: Mapping[int, float]) -> int | None:
     return max(grade for grade, least in limits.items() if share >= least)
 
 
-def _words(text: str) -> frozenset[str]:
-    plain = unicodedata.normalize("NFKD", text.lower())
-    letters = "".join(character for character in plain if not unicodedata.combining(character))
-    return frozenset(_WORD.findall(letters))
-
-
-def _terms(words: frozenset[str], prefix: int) -> frozenset[str]:
-    return frozenset(word[:prefix] for word in words)
+def _terms(some: Iterable[str], prefix: int) -> frozenset[str]:
+    return frozenset(word[:prefix] for word in some)

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from normastcu.judging.batch import BatchState
-from normastcu.judging.client import CallFailure, RawReply, api_key
-from normastcu.judging.errors import JudgingError
-from normastcu.judging.openai_client import OpenAIClient, answered, ended, http_client
+from normastcu.judging.client import RawReply
+from normastcu.judging.errors import JudgingError, service_errors_as_judging
+from normastcu.judging.openai_client import OpenAIClient, answered, ended
 from normastcu.judging.requests import Message
 from normastcu.judging.settings import ModelSettings
+from normastcu.services.credentials import api_key
+from normastcu.services.failures import CallFailure
+from normastcu.services.openai_protocol import http_client
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -159,6 +162,6 @@ def open_batches(
             f"The model {model.name!r} runs in this process and has no batch interface: ask it "
             "call by call."
         )
-    return OpenAIBatches(
-        model, api_key(model, credentials), schema if model.structured_output else None
-    )
+    with service_errors_as_judging():
+        key = api_key(model, credentials)
+        return OpenAIBatches(model, key, schema if model.structured_output else None)

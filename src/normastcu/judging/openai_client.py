@@ -1,57 +1,31 @@
 """The client of a service that speaks the OpenAI chat protocol, through LangChain."""
 
-import logging
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from normastcu.judging.client import CallFailure, FailureKind, RawReply
-from normastcu.judging.errors import JudgingError
+from normastcu.judging.client import RawReply
 from normastcu.judging.requests import Message
 from normastcu.judging.settings import ModelSettings
+from normastcu.services.failures import CallFailure
+from normastcu.services.openai_protocol import (
+    failure_of,
+    failure_of_status,
+    http_client,
+    quieten_libraries,
+    what_was_said,
+)
 
 if TYPE_CHECKING:
     from langchain_core.outputs import ChatResult
     from langchain_openai import ChatOpenAI
 
 _OPENAI_HOST = "api.openai.com"
-_LONGEST_PLAIN_ERROR = 500
-_CONTEXT_PHRASES = (
-    "context_length",
-    "context length",
-    "context window",
-    "context size",
-    "contextwindow",
-    "exceed_context_size",
-    "prompt is too long",
-    "input is too long",
-    "input tokens exceed",
-)
 _FILTER_PHRASES = (
     "content_filter",
     "content_policy_violation",
     "content management policy",
     "content exists risk",
-)
-_QUOTA_PHRASES = ("insufficient_quota", "billing_hard_limit_reached")
-_KIND_OF_STATUS: dict[int, FailureKind] = {
-    HTTPStatus.UNAUTHORIZED: "unauthorized",
-    HTTPStatus.PAYMENT_REQUIRED: "payment",
-    HTTPStatus.FORBIDDEN: "forbidden",
-    HTTPStatus.NOT_FOUND: "not_found",
-    HTTPStatus.REQUEST_TIMEOUT: "unavailable",
-    HTTPStatus.CONFLICT: "unavailable",
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "context_length",
-    HTTPStatus.TOO_MANY_REQUESTS: "rate_limit",
-}
-_SENT_HEADERS = frozenset(
-    {
-        *("accept", "accept-encoding", "authorization", "connection"),
-        *("content-length", "content-type", "host", "transfer-encoding", "user-agent"),
-        "x-stainless-raw-response",  # the OpenAI client reads it back from its request
-    }
 )
 
 
@@ -76,7 +50,7 @@ class OpenAIClient:
     def __init__(
         self, model: ModelSettings, key: str, schema: Mapping[str, object] | None = None
     ) -> None:
-        _quieten_libraries()
+        quieten_libraries()
         self._http = http_client(key, model.timeout_s)
         self._chat = _chat_model(model, key, self._http)
         self._body = {**model.parameters, **(model.parameters.get("extra_body") or {})}
@@ -126,12 +100,6 @@ class OpenAIClient:
         self._http.close()
 
 
-def _quieten_libraries() -> None:
-    """Keep what is sent out of the log: at DEBUG the libraries write whole messages there."""
-    for name in ("openai", "httpx2", "httpcore2"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-
-
 def _response_format(model: ModelSettings, schema: Mapping[str, object]) -> dict[str, object]:
     """Return the schema as OpenAI writes it, or as servers do that know `json_object` only."""
     if model.structured_output == "json_object":
@@ -156,51 +124,6 @@ def _chat_model(model: ModelSettings, key: str, http_client: Any) -> "ChatOpenAI
     )
 
 
-def http_client(key: str, timeout_s: float) -> Any:
-    """Return an HTTP client that sends the needed headers only and ends every call in time.
-
-    A server that sends a blank now and then while its model thinks never runs into the timeout
-    of the connection, which is one of silence.
-    """
-    try:
-        import httpx2
-        import openai
-    except ImportError as error:
-        raise JudgingError(
-            "Asking a service needs the extra `judging`, which is not installed: "
-            'pip install "normastcu[judging]".'
-        ) from error
-
-    class LimitedStream(httpx2.SyncByteStream):
-        def __init__(self, stream: httpx2.SyncByteStream, deadline: float) -> None:
-            self._stream, self._deadline = stream, deadline
-
-        def __iter__(self) -> Iterator[bytes]:
-            for part in self._stream:
-                if time.monotonic() > self._deadline:
-                    raise httpx2.ReadTimeout(f"no end after {timeout_s:g} s")
-                yield part
-
-        def close(self) -> None:
-            self._stream.close()
-
-    def prepare(request: httpx2.Request) -> None:
-        for name in set(request.headers) - _SENT_HEADERS:
-            del request.headers[name]
-        request.headers["authorization"] = f"Bearer {key}"
-        request.extensions = {**request.extensions, "deadline": time.monotonic() + timeout_s}
-
-    def limit(response: httpx2.Response) -> None:
-        deadline = response.request.extensions["deadline"]
-        response.stream = LimitedStream(cast("httpx2.SyncByteStream", response.stream), deadline)
-
-    return openai.DefaultHttpxClient(
-        timeout=timeout_s,
-        follow_redirects=False,
-        event_hooks={"request": [prepare], "response": [limit]},
-    )
-
-
 def _raw_reply(result: "ChatResult") -> RawReply:
     reply = result.generations[0]
     message = reply.message
@@ -219,13 +142,9 @@ def ended(error: Exception) -> CallFailure | RawReply:
     """Say what an error of LangChain or the OpenAI client means, without its text."""
     import openai
 
-    if isinstance(error, openai.APITimeoutError):
-        return CallFailure("timeout")
-    if isinstance(error, openai.APIConnectionError):
-        return CallFailure("connection")
-    if not isinstance(error, openai.APIStatusError):
-        return CallFailure("malformed", cause=type(error).__name__)
-    return answered(error.status_code, error.body, error.response.headers.get("retry-after"))
+    if isinstance(error, openai.APIStatusError):
+        return answered(error.status_code, error.body, error.response.headers.get("retry-after"))
+    return failure_of(error)
 
 
 def answered(status: int, body: object, retry_after: str | None = None) -> CallFailure | RawReply:
@@ -240,24 +159,7 @@ def answered(status: int, body: object, retry_after: str | None = None) -> CallF
     retry_after
         The header of that name.
     """
-    said = _what_the_service_said(body)
+    said = what_was_said(body)
     if any(phrase in said for phrase in _FILTER_PHRASES):
         return RawReply(None, finish_reason="content_filter")
-    return CallFailure(_kind(status, said), status, retry_after=retry_after)
-
-
-def _what_the_service_said(body: object) -> str:
-    """Return code, type and message of an error; the rest may repeat the whole request."""
-    if isinstance(body, Mapping):
-        return " ".join(str(body.get(name) or "") for name in ("code", "type", "message")).lower()
-    return str(body or "")[:_LONGEST_PLAIN_ERROR].lower()
-
-
-def _kind(status: int, said: str) -> FailureKind:
-    if any(phrase in said for phrase in _QUOTA_PHRASES):
-        return "payment"
-    if any(phrase in said for phrase in _CONTEXT_PHRASES):
-        return "context_length"
-    if status in _KIND_OF_STATUS:
-        return _KIND_OF_STATUS[status]
-    return "unavailable" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "rejected"
+    return failure_of_status(status, body, retry_after)

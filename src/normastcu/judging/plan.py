@@ -11,24 +11,17 @@ from typing import NamedTuple, overload
 import pandas as pd
 
 from normastcu.collection.settings import GradeScale
-from normastcu.judging.content import (
-    Cut,
-    FencedDocument,
-    cut,
-    fence,
-    shorten,
-    shown_text,
-    token_counter,
-)
+from normastcu.judging.content import FencedDocument, fence, shorten
 from normastcu.judging.cost import money
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.keys import request_key
 from normastcu.judging.prompts import Prompt, Renderer, remind, reply_schema
-from normastcu.judging.replies import read_attempt
+from normastcu.judging.replies import as_read_today
 from normastcu.judging.requests import Attempt, Message, Outcome, Request
-from normastcu.judging.settings import CutPolicy, Judge, ModelSettings
+from normastcu.judging.settings import Judge, ModelSettings
 from normastcu.judging.steps import next_step
 from normastcu.judging.texts import PairTexts, check_pairs
+from normastcu.services.tokens import Cut, CutPolicy, cut, shown_text, token_counter
 
 LastAttempts = Callable[[Sequence[str]], Mapping[str, Attempt]]
 """The last attempt under each of the given keys that has one, such as a store's method."""
@@ -202,13 +195,13 @@ def _is_left(
 ) -> bool:
     if last is None:
         return True
-    reply = read_attempt(
+    read = as_read_today(
         last,
         scale=scale.values,
         field=prompt.grade_field,
         rationale_field=prompt.rationale_field,
     )
-    return next_step(replace(last, outcome=reply.outcome), model, again) is not None
+    return next_step(read, model, again) is not None
 
 
 def _estimate(pairs: int, requests: Sequence[Request], model: ModelSettings) -> Estimate:

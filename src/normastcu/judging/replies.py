@@ -7,7 +7,7 @@ no digits are searched for in free text, nothing is taken from inside another va
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -142,6 +142,15 @@ def read_attempt(
         rationale_field=rationale_field,
         refusal=attempt.refusal,
     )
+
+
+def as_read_today(
+    attempt: Attempt, *, scale: Sequence[int], field: str, rationale_field: str | None
+) -> Attempt:
+    """Return a stored attempt with the outcome that our reader finds today."""
+    reply = read_attempt(attempt, scale=scale, field=field, rationale_field=rationale_field)
+    same = reply.outcome == attempt.outcome
+    return attempt if same else replace(attempt, outcome=reply.outcome)
 
 
 _Kind = Literal["string", "number", "word", "nested"]

@@ -16,7 +16,7 @@ from itertools import chain
 from threading import Event, Lock, Thread
 
 from normastcu.collection.settings import GradeScale
-from normastcu.judging.client import CallFailure, ChatClient, RawReply
+from normastcu.judging.client import ChatClient, RawReply
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.progress import JudgeProgress, Tally
 from normastcu.judging.prompts import Prompt, remind
@@ -25,7 +25,9 @@ from normastcu.judging.requests import Attempt, Outcome, Request
 from normastcu.judging.settings import ModelSettings
 from normastcu.judging.steps import Asking, Open, Step, next_step
 from normastcu.judging.store import ReplyStore, StoreError
-from normastcu.judging.transport import PASSING, Clock, Stopped, Transport, advice
+from normastcu.judging.transport import Transport, advice
+from normastcu.services.failures import PASSING, CallFailure
+from normastcu.services.patience import Clock, Stopped
 
 LOGGER = logging.getLogger(__name__)
 

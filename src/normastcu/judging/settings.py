@@ -1,21 +1,21 @@
 """Settings of judges: the library of models, prompts and judges, and the active ones of it."""
 
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Literal, Self, TypeVar
-from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from normastcu.collection.library import check_parts, part_of, slug, slugs, validated
 from normastcu.collection.settings import Settings
 from normastcu.judging.errors import JudgingError
+from normastcu.services.settings import BaseUrl, CredentialsEntry
+from normastcu.services.tokens import CutPolicy
 
 ModelKind = Literal["openai", "huggingface"]
 JudgeKind = Literal["llm", "recorded", "lexical", "imported"]
-CutPolicy = Literal["head", "head_tail", "fail"]
 
+FILE = "judges.yml"
 ASKED: frozenset[JudgeKind] = frozenset({"llm", "recorded"})
 """Judges that are asked by messages, so that they need a model and a prompt."""
 
@@ -35,7 +35,6 @@ _OWN_PARAMETERS = frozenset(
         "timeout",
     }
 )
-_ENTRY_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
 
 class ModelSettings(Settings):
@@ -84,7 +83,7 @@ class ModelSettings(Settings):
         is not judged.
     tokenizer
         ``tiktoken:<encoding>``, or ``huggingface:<model id, directory or tokenizer.json>``; None
-        estimates the tokens, see `normastcu.judging.content.estimate_tokens`.
+        estimates the tokens, see `normastcu.services.tokens.estimate_tokens`.
     """
 
     model_config = ConfigDict(hide_input_in_errors=True, allow_inf_nan=False)
@@ -92,8 +91,8 @@ class ModelSettings(Settings):
     name: str = Field(min_length=1)
     kind: ModelKind
     model: str = Field(min_length=1)
-    base_url: str | None = None
-    credentials: str | None = None
+    base_url: BaseUrl | None = None
+    credentials: CredentialsEntry | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     max_reply_tokens: int = Field(default=1024, gt=0)
     reply_token_cap: int = Field(default=4096, gt=0)
@@ -109,30 +108,6 @@ class ModelSettings(Settings):
     batch: bool = False
     cut_policy: CutPolicy = "head"
     tokenizer: str | None = Field(default=None, pattern=r"^(tiktoken|huggingface):\S+$")
-
-    @field_validator("base_url")
-    @classmethod
-    def _address_without_secrets(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("must be an address such as http://127.0.0.1:8080/v1")
-        if "@" in parts.netloc or parts.query or parts.fragment:
-            raise ValueError(
-                "must hold no user, password, query or fragment; keys go to `credentials`"
-            )
-        return value
-
-    @field_validator("credentials")
-    @classmethod
-    def _entry_not_key(cls, value: str | None) -> str | None:
-        if value is not None and (not _ENTRY_NAME.fullmatch(value) or value.startswith("sk-")):
-            raise ValueError(
-                "must be the name of an entry of credentials.yml or of an environment variable, "
-                "not the key itself"
-            )
-        return value
 
     @field_validator("parameters")
     @classmethod
@@ -253,26 +228,6 @@ def judge_name(model: str, prompt: str) -> str:
     return f"{model}_{prompt}"
 
 
-def slug(name: str) -> str:
-    """Return a judge's name as a namespace: no dots, which separate namespaces.
-
-    Raises
-    ------
-    JudgingError
-        Where nothing of the name is left.
-
-    Examples
-    --------
-    >>> slug("deepseek-3.2_simple")
-    'deepseek_3_2_simple'
-    """
-    letters = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
-    made = re.sub(r"[^a-z0-9]+", "_", letters).strip("_")
-    if not made:
-        raise JudgingError(f"The judge {name!r} has no letter or digit: give it another name.")
-    return made
-
-
 Active = Sequence[str | Mapping[str, Any]]
 
 
@@ -313,14 +268,7 @@ def load_judges(library: Mapping[str, Any], active: Active) -> list[Judge]:
     """
     known = _Library(library)
     judges = [known.judge(settings) for entry in active for settings in known.described(entry)]
-    by_slug: dict[str, str] = {}
-    for judge in judges:
-        if (other := by_slug.get(judge.slug)) is not None:
-            raise JudgingError(
-                f"The active judges {other!r} and {judge.name!r} would share the namespace "
-                f"{judge.slug!r}. Name each judge once, and so that letters or digits differ."
-            )
-        by_slug[judge.slug] = judge.name
+    slugs((judge.name for judge in judges), "judges")
     return judges
 
 
@@ -331,20 +279,17 @@ class _Library:
     """The entries of ``judges.yml``; only what an active judge uses is validated."""
 
     def __init__(self, library: Mapping[str, Any]) -> None:
-        if unknown := sorted(set(library) - {"models", "prompts", "judges"}):
-            raise JudgingError(
-                f"judges.yml: {', '.join(unknown)}: unknown; expected are models, prompts, judges."
-            )
-        self._models = _mapping(library, "models")
-        self._prompts = _mapping(library, "prompts")
-        self._judges = _mapping(library, "judges")
+        check_parts(library, ("models", "prompts", "judges"), FILE)
+        self._models = part_of(library, "models", FILE)
+        self._prompts = part_of(library, "prompts", FILE)
+        self._judges = part_of(library, "judges", FILE)
 
     def described(self, entry: str | Mapping[str, Any]) -> Iterator[JudgeSettings]:
         """Describe the judges that an entry of the active ones stands for."""
         if isinstance(entry, str):
             yield self._by_name(entry)
             return
-        chosen = _validate(_Product, entry, "The product of active judges")
+        chosen = validated(_Product, entry, "The product of active judges")
         for model, prompt in product(chosen.models, chosen.prompts):
             name = judge_name(model, prompt)
             yield (
@@ -387,7 +332,7 @@ class _Library:
         return JudgeSettings(name=name, model=made[0][0], prompt=made[0][1])
 
     def _listed(self, name: str) -> JudgeSettings:
-        return _validate(
+        return validated(
             JudgeSettings, {"name": name, **self._judges[name]}, f"judges.yml, judges.{name}"
         )
 
@@ -402,7 +347,7 @@ class _Library:
                 f"judges.yml has no entry {name!r} under `{part}`. Known: "
                 f"{', '.join(entries) or 'none'}."
             )
-        return _validate(settings, {"name": name, **entries[name]}, f"judges.yml, {part}.{name}")
+        return validated(settings, {"name": name, **entries[name]}, f"judges.yml, {part}.{name}")
 
 
 class _Product(Settings):
@@ -412,32 +357,3 @@ class _Product(Settings):
     prompts: tuple[str, ...] = Field(min_length=1)
     samples: int = JudgeSettings.model_fields["samples"].default
     least_coverage: float = JudgeSettings.model_fields["least_coverage"].default
-
-
-def _mapping(library: Mapping[str, Any], part: str) -> Mapping[str, Mapping[str, Any]]:
-    entries = library.get(part) or {}
-    if not isinstance(entries, Mapping):
-        raise JudgingError(f"judges.yml: `{part}` must map names to settings.")
-    for name, entry in entries.items():
-        if not isinstance(name, str) or not isinstance(entry, Mapping):
-            raise JudgingError(
-                f"judges.yml: `{part}.{name}` must be a name (in quotes, if it looks like a "
-                "number) with settings under it."
-            )
-    return entries
-
-
-def _validate(settings: type[S], values: Mapping[str, Any], where: str) -> S:
-    try:
-        return settings.model_validate(values)
-    except ValidationError as error:
-        problems = [
-            ": ".join(
-                [
-                    *([".".join(str(part) for part in problem["loc"])] if problem["loc"] else []),
-                    problem["msg"].removeprefix("Value error, "),
-                ]
-            )
-            for problem in error.errors(include_url=False, include_input=False)
-        ]
-        raise JudgingError(f"{where}: {'; '.join(problems)}.") from None

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from normastcu.judging.client import api_key
 from normastcu.judging.cost import total
-from normastcu.judging.errors import JudgingError
+from normastcu.judging.errors import JudgingError, service_errors_as_judging
 from normastcu.judging.settings import Judge
+from normastcu.services.credentials import api_key
 
 
 def check_budget(estimates: pd.DataFrame, budget: float | None) -> None:
@@ -58,4 +58,5 @@ def check_keys(judges: Sequence[Judge], credentials: Mapping[str, object]) -> No
     """Raise a JudgingError that names the entry where the key of a judge's model is missing."""
     for judge in judges:
         if judge.model is not None and judge.model.kind == "openai":
-            api_key(judge.model, credentials)
+            with service_errors_as_judging():
+                api_key(judge.model, credentials)

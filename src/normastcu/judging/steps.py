@@ -5,18 +5,19 @@ Shared by the two ways of asking: call by call (`runner`) and by the provider's 
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
 from normastcu.collection.settings import GradeScale
-from normastcu.judging.client import CallFailure, RawReply
+from normastcu.judging.client import RawReply
 from normastcu.judging.progress import JudgeProgress
 from normastcu.judging.prompts import Prompt
-from normastcu.judging.replies import Reply, read_attempt, read_reply
+from normastcu.judging.replies import Reply, as_read_today, read_reply
 from normastcu.judging.requests import Attempt, Outcome, Request
 from normastcu.judging.settings import ModelSettings
 from normastcu.judging.store import ReplyStore, chunks
+from normastcu.services.failures import CallFailure
 
 _LOOKED_UP_AT_A_TIME = 100
 _LIMIT_FACTOR = 4
@@ -192,11 +193,10 @@ class Asking:
 
     def _first_step(self, last: Attempt | None) -> Step | None:
         if last is not None:
-            reply = read_attempt(
+            last = as_read_today(
                 last,
                 scale=self.scale.values,
                 field=self.prompt.grade_field,
                 rationale_field=self.prompt.rationale_field,
             )
-            last = replace(last, outcome=reply.outcome)
         return next_step(last, self.model, self.again)

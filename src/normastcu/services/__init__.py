@@ -1,0 +1,1 @@
+"""Talking to services: keys, failures, patience, the OpenAI protocol, tokens, prices."""
