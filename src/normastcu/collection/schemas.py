@@ -140,6 +140,50 @@ class Qrels(Table):
         unique = ["qrels", "query_id", "doc_id"]  # noqa: RUF012
 
 
+class Reference(Table):
+    """The reference qrels alone."""
+
+    query_id: str = pa.Field(str_matches=ID)
+    doc_id: str = pa.Field(str_matches=ID)
+    grade: pd.Int64Dtype = pa.Field(ge=0)
+
+    class Config:
+        """One grade for a pair."""
+
+        unique = ["query_id", "doc_id"]  # noqa: RUF012
+
+
+class DocumentLengths(Table):
+    """The length of each document's text."""
+
+    doc_id: str = pa.Field(str_matches=ID, unique=True)
+    n_characters: pd.Int64Dtype = pa.Field(ge=0)
+
+
+class SearchedDocuments(Table):
+    """The columns of the corpus that systems search."""
+
+    doc_id: str = pa.Field(str_matches=ID, unique=True)
+    title: str = pa.Field(nullable=True)
+    subject: str = pa.Field(nullable=True)
+    tags: str = pa.Field(nullable=True)
+    theme: str = pa.Field(nullable=True)
+    text: str = pa.Field(nullable=True)
+
+
+class ShownDocuments(Table):
+    """The columns of the corpus that an assessor is shown."""
+
+    doc_id: str = pa.Field(str_matches=ID, unique=True)
+    type: str = pa.Field(nullable=True)
+    title: str = pa.Field(nullable=True)
+    subject: str = pa.Field(nullable=True)
+    html: str = pa.Field(nullable=True)
+    in_force_since: str = pa.Field(nullable=True)
+    status: str = pa.Field(nullable=True)
+    text: str = pa.Field(nullable=True)
+
+
 class CorpusStatistics(Table):
     """Percentiles of the length of the documents, in characters."""
 

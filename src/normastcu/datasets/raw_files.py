@@ -79,15 +79,23 @@ class RawFilesDataset(ReadOnlyDataset[list[RawFile]]):
         are none.
     setting
         The setting in globals.yml that names the location, for messages.
+    suffixes
+        Of the files that are taken of a directory, in small letters.
     metadata
         For Kedro-Viz.
     """
 
     def __init__(
-        self, *, location: str | None, setting: str, metadata: dict[str, Any] | None = None
+        self,
+        *,
+        location: str | None,
+        setting: str,
+        suffixes: Sequence[str] = tuple(SUFFIX_FORMATS),
+        metadata: dict[str, Any] | None = None,
     ) -> None:
         self._location = location
         self._setting = setting
+        self._suffixes = tuple(suffixes)
         self.metadata = metadata
 
     def load(self) -> list[RawFile]:
@@ -98,7 +106,7 @@ class RawFilesDataset(ReadOnlyDataset[list[RawFile]]):
         if not paths:
             raise CollectionError(
                 f"There are no files at {self._location}: expected a directory with files ending "
-                f"in {', '.join(SUFFIX_FORMATS)}, one file, or a pattern. Correct "
+                f"in {', '.join(self._suffixes)}, one file, or a pattern. Correct "
                 f"`{self._setting}` in conf/<environment>/globals.yml."
             )
         return [local_file(path) for path in paths]
@@ -114,7 +122,7 @@ class RawFilesDataset(ReadOnlyDataset[list[RawFile]]):
             return [location]
         if location.is_dir():
             files = sorted(path for path in location.iterdir() if path.is_file())
-            known = [path for path in files if path.suffix.lower() in SUFFIX_FORMATS]
+            known = [path for path in files if path.suffix.lower() in self._suffixes]
             for path in set(files).difference(known):
                 logger.warning("%s is not read: its suffix tells no format.", path)
             return known

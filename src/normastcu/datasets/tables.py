@@ -1,9 +1,10 @@
 """Tables: chunked parquet for the corpus, and the three forms of a table of the report."""
 
+import csv
 import logging
 from collections.abc import Iterator
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -17,6 +18,9 @@ from normastcu.collection.documents import DOCUMENT_COLUMNS, DocumentChunks
 from normastcu.datasets.files import replacing
 from normastcu.datasets.previews import shortened
 from normastcu.reporting.latex import to_latex
+
+LONGEST_IN_LATEX = 2_000
+"""Rows; a longer table is for no page, and takes LaTeX's writer half a minute."""
 
 logger = logging.getLogger(__name__)
 
@@ -34,13 +38,13 @@ class ParquetDataset(Previewed, pandas.ParquetDataset):
     """A table as parquet."""
 
 
-class OptionalParquetDataset(ParquetDataset):
-    """A parquet file that another pipeline may not have made: without it, an empty table.
+class Optional:
+    """A table that another pipeline may not have made: without it, an empty one.
 
     Parameters
     ----------
     filepath
-        The file.
+        The file, as its kind of dataset takes it.
     schema
         Import path of the pandera model whose columns the empty table has.
     missing
@@ -52,22 +56,41 @@ class OptionalParquetDataset(ParquetDataset):
     def __init__(
         self, *, filepath: str, schema: str, missing: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        super().__init__(filepath=filepath, metadata=metadata)
+        super().__init__(filepath=filepath, metadata=metadata)  # type: ignore[call-arg]
         self._schema = schema
         self._missing = missing
 
     def load(self) -> pd.DataFrame:
         """Return the table, empty where there is no file."""
-        if self._exists():
-            table: pd.DataFrame = super().load()
+        if self._exists():  # type: ignore[attr-defined]
+            table: pd.DataFrame = super().load()  # type: ignore[misc]
             return table
         logger.warning("%s", self._missing)
         empty: pd.DataFrame = load_obj(self._schema).empty()
         return empty
 
 
+class OptionalParquetDataset(Optional, ParquetDataset):
+    """A parquet file that may not be there."""
+
+
 class CSVDataset(Previewed, pandas.CSVDataset):
     """A table as CSV."""
+
+    def save(self, data: pd.DataFrame) -> None:
+        """Write the table so that every text comes back as it is."""
+        self._save_args: dict[str, Any] = self._save_args | {"quoting": csv_quoting(data)}
+        super().save(data)
+
+
+def csv_quoting(table: pd.DataFrame) -> Literal[0, 2]:
+    """Return how the cells of a CSV are to be quoted.
+
+    The writer does not quote a carriage return by itself, at which a reader would end the row.
+    """
+    texts = [table[column] for column in table if pd.api.types.is_string_dtype(table[column])]
+    returns = any(text.str.contains("\r", regex=False).fillna(False).any() for text in texts)
+    return csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
 
 
 class DocumentChunksDataset(AbstractDataset[DocumentChunks, DocumentChunks]):
@@ -118,6 +141,8 @@ class DocumentChunksDataset(AbstractDataset[DocumentChunks, DocumentChunks]):
 class ReportTableDataset(Previewed, AbstractDataset[pd.DataFrame, pd.DataFrame]):
     """A table of the report: parquet (the truth, with its types), CSV and LaTeX beside it.
 
+    A table of more than `LONGEST_IN_LATEX` rows has no LaTeX.
+
     Parameters
     ----------
     filepath
@@ -139,7 +164,10 @@ class ReportTableDataset(Previewed, AbstractDataset[pd.DataFrame, pd.DataFrame])
         with replacing(self._path.with_suffix(".parquet")) as temporary:
             data.to_parquet(temporary, index=False)
         with replacing(self._path.with_suffix(".csv")) as temporary:
-            data.to_csv(temporary, index=False, lineterminator="\n")
+            data.to_csv(temporary, index=False, lineterminator="\n", quoting=csv_quoting(data))
+        if len(data) > LONGEST_IN_LATEX:
+            self._path.with_suffix(".tex").unlink(missing_ok=True)
+            return
         with replacing(self._path.with_suffix(".tex")) as temporary:
             temporary.write_text(to_latex(data), encoding="utf-8")
 
@@ -148,3 +176,7 @@ class ReportTableDataset(Previewed, AbstractDataset[pd.DataFrame, pd.DataFrame])
 
     def _describe(self) -> dict[str, Any]:
         return {"filepath": PurePath(self._path.with_suffix(".parquet"))}
+
+
+class OptionalReportTableDataset(Optional, ReportTableDataset):
+    """A table of the report that may not be there."""
