@@ -93,7 +93,7 @@ def grade_shares(counts: pd.DataFrame, grade_names: Mapping[int, str]) -> Figure
                     f"{n}",
                     ha="center",
                     va="center",
-                    color=_ink(colour),
+                    color=ink_on(colour),
                 )
         left += shares
     axes.set_yticks(range(len(names)), names)
@@ -188,13 +188,13 @@ def _label_cells(axes: Axes, values: np.ndarray, counts: np.ndarray) -> None:
         if column > row:
             continue
         value, n = values[row, column], counts[row, column]
-        ink = "black" if np.isnan(value) else _ink(MATRIX_COLOURS(value))
+        ink = "black" if np.isnan(value) else ink_on(MATRIX_COLOURS(value))
         text, size = ("undefined", 7) if np.isnan(value) else (f"{value:.2f}", 10)
         axes.text(column, row - 0.04, text, ha="center", va="bottom", fontsize=size, color=ink)
         axes.text(column, row + 0.08, f"n {n}", ha="center", va="top", fontsize=7, color=ink)
 
 
-def _ink(background: tuple[float, float, float, float]) -> str:
+def ink_on(background: tuple[float, float, float, float]) -> str:
     """Return black or white, whichever contrasts more by the relative luminance of WCAG 2."""
     channels = np.array(background[:3])
     linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)

@@ -9,8 +9,10 @@ DECIMALS = 4
 HASH_LETTERS = 12
 INTERVAL = re.compile(r"(^|_)ci(90|95)_(low|high)$|_ci_method$|n_left_out$")
 HASH = re.compile(r"[0-9a-f]{64}")
-HEADLINES = ("kappa_quadratic", "me", "alpha_ordinal", "share", "value")
+HEADLINES = ("kappa_quadratic", "me", "alpha_ordinal", "share", "value", "tau", "max_shift")
 """The estimate to which a table's unprefixed interval belongs: the first of these it has."""
+SENTENCES = re.compile(r"^sentence")
+"""Columns too long for a page."""
 PREAMBLE = "% needs \\usepackage{booktabs,longtable}\n"
 
 
@@ -18,8 +20,8 @@ def to_latex(table: pd.DataFrame) -> str:
     r"""Return a table as a LaTeX `longtable` with booktabs rules.
 
     Made for the width of a page: the 95 % interval of the table's headline estimate stands as one
-    column behind it; the intervals of further estimates, columns without any value and a method
-    that is BCa throughout stand in the parquet and CSV files only; hashes are cut to their first
+    column behind it; the intervals of further estimates, sentences, columns without any value and
+    a method that is BCa throughout stand in the parquet and CSV files only; hashes are cut to their first
     letters. Missing values are dashes.
 
     Examples
@@ -28,7 +30,9 @@ def to_latex(table: pd.DataFrame) -> str:
     >>> print(to_latex(table).splitlines()[3])
     me & me, 95 \% CI & mae \\
     """
-    shown = table.drop(columns=[name for name in table.columns if INTERVAL.search(name)])
+    shown = table.drop(
+        columns=[name for name in table.columns if INTERVAL.search(name) or SENTENCES.search(name)]
+    )
     shown = shown.drop(columns=[name for name in shown.columns if _says_nothing(shown, name)])
     for name in shown.columns:
         if pd.api.types.is_string_dtype(shown[name]):

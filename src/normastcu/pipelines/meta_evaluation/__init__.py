@@ -1,4 +1,4 @@
-"""Judges against people, pair by pair."""
+"""Judges against people, pair by pair and by the ranking of systems."""
 
 from normastcu.pipelines.meta_evaluation.pipeline import create_pipeline
 

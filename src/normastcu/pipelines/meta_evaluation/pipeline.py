@@ -1,18 +1,29 @@
-"""`meta_evaluation`, pair level: judges against people on the pairs that people judged."""
+"""`meta_evaluation`: judges against people, pair by pair and by the ranking of systems."""
 
 from kedro.pipeline import Node, Pipeline
 
 from normastcu.pipelines.meta_evaluation import nodes
+from normastcu.pipelines.meta_evaluation.systems_pipeline import (
+    create_pipeline as create_system_pipeline,
+)
 
 
-def create_pipeline(*, judging: bool) -> Pipeline:
+def create_pipeline(*, judging: bool, ranking: bool) -> Pipeline:
     """Return the pipeline; it starts from the mean grades, the judgments and the labels.
 
     Parameters
     ----------
     judging
         Whether `llm_judging` has judges of its own, whose grades are compared with the rest.
+    ranking
+        Whether there are systems, whose rankings are compared too.
     """
+    pairs = create_pair_pipeline(judging=judging)
+    return pairs + create_system_pipeline(judging=judging) if ranking else pairs
+
+
+def create_pair_pipeline(*, judging: bool) -> Pipeline:
+    """Return the steps that compare grades pair by pair."""
     labels = ["judge_labels", "imported_replies", *(["llm_judgments"] if judging else [])]
     return Pipeline(
         [

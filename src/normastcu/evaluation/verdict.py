@@ -1,0 +1,378 @@
+"""May a judge rank systems? The answer for each judge and measure, in one word and one sentence.
+
+*Usable* takes enough systems, and one of two things: the interval of tau-b with the reference lies
+above a bound, or the judge's tau-b with the leave-one-out references is shown to be no more than a
+margin below the people's own. An interval that merely spans the bound shows nothing.
+
+The BCa interval holds the true correlation more rarely than it says, mostly because it lies too low
+(see `shrinkage`). The shrunken one stands beside it, in the sentence too, and decides in its place
+where the rule says so.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+import pandas as pd
+from pydantic import Field, field_validator
+
+from normastcu.collection.frames import typed_frame
+from normastcu.collection.settings import Settings
+from normastcu.evaluation.bootstrap import COMPARED_DECIMALS, CONFIDENCES
+from normastcu.evaluation.human_ceiling import MEAN, MINUS_PEOPLE
+from normastcu.evaluation.systems import Row
+
+Language = Literal["en", "pt"]
+
+COEFFICIENT = "tau_b"
+USABLE = "usable to rank systems"
+NOT_SHOWN = "not shown"
+NOT_ENOUGH_SYSTEMS = "not enough systems"
+UNDEFINED = "undefined"
+VERDICTS = (USABLE, NOT_SHOWN, NOT_ENOUGH_SYSTEMS, UNDEFINED)
+BY_BOUND = "bound"
+BY_PEOPLE = "people"
+BY_BOTH = "bound, people"
+
+TEXT = "str"
+NUMBER = "Float64"
+WHOLE = "Int64"
+TYPES = {
+    "judge": TEXT,
+    "measure": TEXT,
+    "verdict": TEXT,
+    "sentence": TEXT,
+    "tau": NUMBER,
+    "n_systems": WHOLE,
+    "ci90_low": NUMBER,
+    "ci90_high": NUMBER,
+    "ci95_low": NUMBER,
+    "ci95_high": NUMBER,
+    "ci_method": TEXT,
+    "n_queries": WHOLE,
+    "undefined": TEXT,
+    "shown_by": TEXT,
+    "bound": NUMBER,
+    "least_systems": WHOLE,
+    "confidence": NUMBER,
+    "interval": TEXT,
+    "tau_minus_people": NUMBER,
+    "tau_minus_people_low": NUMBER,
+    "tau_minus_people_high": NUMBER,
+    "margin": NUMBER,
+    "tau_shrunken": NUMBER,
+    "shrunken_low": NUMBER,
+    "shrunken_high": NUMBER,
+    "n_pairs_left_out": WHOLE,
+    "cost_per_1000_pairs": NUMBER,
+    "sentence_pt": TEXT,
+}
+
+
+class VerdictRule(Settings):
+    """What makes a judge usable to rank systems.
+
+    Attributes
+    ----------
+    least_systems
+        Fewer systems are not enough to tell.
+    bound
+        The lower end of the interval of tau-b must lie above it; Voorhees (2001) calls 0.9 and more
+        equivalent.
+    margin
+        Or: the lower end of the interval of the judge's tau-b minus the people's, both with the
+        leave-one-out references, must lie above minus this.
+    confidence
+        Of the intervals that decide.
+    interval
+        Which interval of tau-b is held against the bound: ``bca``, or ``shrunken``. The difference
+        to people has a BCa interval only.
+    """
+
+    least_systems: int = Field(default=10, ge=2)
+    bound: float = Field(default=0.9, ge=-1, lt=1)
+    margin: float = Field(default=0.05, ge=0, le=2)
+    confidence: float = 0.9
+    interval: Literal["bca", "shrunken"] = "bca"
+
+    @field_validator("confidence")
+    @classmethod
+    def _of_the_tables(cls, value: float) -> float:
+        if value not in CONFIDENCES:
+            raise ValueError(f"{value} must be one of {', '.join(map(str, CONFIDENCES))}")
+        return value
+
+
+def verdicts(
+    correlations: pd.DataFrame,
+    ceiling: pd.DataFrame,
+    shrunken: pd.DataFrame,
+    judges: Sequence[str],
+    rule: VerdictRule,
+    *,
+    n_left_out: Mapping[str, int] | None = None,
+    costs: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """Give the verdict on every judge and measure, with its numbers and its sentence.
+
+    Parameters
+    ----------
+    correlations : DataFrame
+        What `rank_correlation` returns; of it tau-b of all systems on the common queries counts.
+    ceiling : DataFrame
+        What `human_ceiling.ranking_ceiling` returns; empty where nobody can be left out.
+    shrunken : DataFrame
+        What `shrinkage.shrunken_intervals` returns.
+    judges : sequence of str
+        Qrels that get a verdict, in the order of the table.
+    rule : VerdictRule
+        The bounds.
+    n_left_out : mapping of str to int, optional
+        Pairs that a judge was asked for and did not grade.
+    costs : mapping of str to float, optional
+        What a judge costs for 1,000 pairs, where that is known.
+
+    Returns
+    -------
+    DataFrame
+        `judge`, `measure`, `verdict` (one of `VERDICTS`), `sentence`, `tau`, `n_systems`, the
+        interval, `n_queries`, `undefined`, `shown_by` (bound, people, both, or nothing), the rule,
+        the difference to people and the shrunken estimate with their intervals at the rule's
+        confidence, `n_pairs_left_out`, `cost_per_1000_pairs`, `sentence_pt`.
+    """
+    ends = _ends(rule)
+    differences = ceiling[ceiling["statistic"] == MINUS_PEOPLE.format(COEFFICIENT)]
+    rows: list[Row] = []
+    for judge, own in _of_judges(correlations, judges):
+        people = _row(differences, annotator=judge, measure=own["measure"], reference=MEAN)
+        shrunk = _row(shrunken, qrels=judge, measure=own["measure"], coefficient=COEFFICIENT)
+        row: Row = {
+            **{name: own[name] for name in TYPES if name in own},
+            "judge": judge,
+            "tau": own["value"],
+            **rule.model_dump(),
+            "tau_minus_people": people.get("value"),
+            "tau_minus_people_low": people.get(ends[0]),
+            "tau_minus_people_high": people.get(ends[1]),
+            "tau_shrunken": shrunk.get("shrunken"),
+            "shrunken_low": shrunk.get(ends[0]),
+            "shrunken_high": shrunk.get(ends[1]),
+            "n_pairs_left_out": (n_left_out or {}).get(judge, 0),
+            "cost_per_1000_pairs": (costs or {}).get(judge),
+        }
+        row["verdict"], row["shown_by"] = decide(row, rule)
+        row |= {"sentence": sentence(row), "sentence_pt": sentence(row, "pt")}
+        rows.append(row)
+    complete = [dict.fromkeys(TYPES) | row for row in rows]
+    return typed_frame([[row[name] for name in TYPES] for row in complete], TYPES)
+
+
+def decide(row: Mapping[str, object], rule: VerdictRule) -> tuple[str, str | None]:
+    """Return the verdict on one judge and measure, and what shows it.
+
+    Parameters
+    ----------
+    row : mapping
+        `tau`, `n_systems`, the lower ends of its intervals (``ci90_low`` or ``ci95_low``, and
+        `shrunken_low`) and `tau_minus_people_low`; what there is not is missing or None.
+    rule : VerdictRule
+        The bounds.
+
+    Examples
+    --------
+    >>> decide({"tau": 0.95, "n_systems": 15, "ci90_low": 0.91}, VerdictRule())
+    ('usable to rank systems', 'bound')
+    >>> decide({"tau": 0.95, "n_systems": 15, "ci90_low": 0.9}, VerdictRule())
+    ('not shown', None)
+    """
+    n_systems = row["n_systems"]
+    assert isinstance(n_systems, int)
+    if n_systems < rule.least_systems:
+        return NOT_ENOUGH_SYSTEMS, None
+    if _missing(row["tau"]):
+        return UNDEFINED, None
+    low = _ends(rule)[0] if rule.interval == "bca" else "shrunken_low"
+    by_bound = _above(row.get(low), rule.bound)
+    by_people = _above(row.get("tau_minus_people_low"), -rule.margin)
+    if by_bound and by_people:
+        return USABLE, BY_BOTH
+    if by_bound or by_people:
+        return USABLE, BY_BOUND if by_bound else BY_PEOPLE
+    return NOT_SHOWN, None
+
+
+def sentence(row: Mapping[str, object], language: Language = "en") -> str:
+    """Say a verdict with its numbers, in English or in Portuguese.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of the table that `verdicts` returns, `verdict` among its columns.
+    language : {'en', 'pt'}
+        Of the sentence.
+    """
+    low, high = _ends_of(row["confidence"])
+    numbers = {name: _number(value, language) for name, value in row.items()}
+    confidence = row["confidence"]
+    assert isinstance(confidence, float)
+    numbers |= {"low": numbers[low], "high": numbers[high], "percent": f"{100 * confidence:g}"}
+    # The reason behind a method, in brackets, stands in the table.
+    methods = (method.split(" (")[0] for method in str(row["ci_method"]).split("; "))
+    numbers["ci_method"] = "; ".join(METHODS[language].get(name, name) for name in methods)
+    words = WORDS[language]
+    return " ".join(words[part] for part in _parts(row, low)).format(**numbers)
+
+
+def _parts(row: Mapping[str, object], low: str) -> Iterator[str]:
+    """Yield what a sentence is made of, in the order in which it is said."""
+    yield str(row["verdict"])
+    if _missing(row["tau"]):
+        yield "no_tau"
+    elif _missing(row[low]):
+        yield "tau_alone"
+    else:
+        yield "tau"
+        if not _missing(row["shrunken_low"]):
+            yield "shrunken"
+        yield f"bound_{row['interval']}"
+        if not _missing(row["tau_minus_people_low"]):
+            yield "people"
+    if row["n_pairs_left_out"]:
+        yield "left_out"
+
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        USABLE: "{judge} is usable to rank systems by {measure}.",
+        NOT_SHOWN: "It is not shown that {judge} can rank systems by {measure}.",
+        NOT_ENOUGH_SYSTEMS: (
+            "There are too few systems to tell whether {judge} can rank them by {measure}: "
+            "{n_systems}, of at least {least_systems}."
+        ),
+        UNDEFINED: "Whether {judge} can rank systems by {measure} can't be told.",
+        "tau": (
+            "Kendall's tau-b with the reference is {tau} ({percent} % interval {low} to {high}, "
+            "{ci_method}; queries: {n_queries}, systems: {n_systems})."
+        ),
+        "tau_alone": (
+            "Kendall's tau-b with the reference is {tau}, without an interval (queries: "
+            "{n_queries}, systems: {n_systems})."
+        ),
+        "no_tau": (
+            "Kendall's tau-b with the reference is undefined: {undefined} (queries: {n_queries}, "
+            "systems: {n_systems})."
+        ),
+        "shrunken": (
+            "With the noise of the queries taken out it is {tau_shrunken} ({shrunken_low} to "
+            "{shrunken_high})."
+        ),
+        "bound_bca": "The first interval has to lie above {bound}.",
+        "bound_shrunken": "The second interval has to lie above {bound}.",
+        "people": (
+            "Its tau-b with the leave-one-out references minus the people's own is "
+            "{tau_minus_people} ({tau_minus_people_low} to {tau_minus_people_high}); that has to "
+            "lie above \u2212{margin}."
+        ),
+        "left_out": "Pairs without its grade, left out on both sides: {n_pairs_left_out}.",
+    },
+    "pt": {
+        USABLE: "{judge} serve para ordenar sistemas por {measure}.",
+        NOT_SHOWN: "Não está demonstrado que {judge} possa ordenar sistemas por {measure}.",
+        NOT_ENOUGH_SYSTEMS: (
+            "Há sistemas de menos para dizer se {judge} serve para ordená-los por {measure}: "
+            "{n_systems}, de pelo menos {least_systems}."
+        ),
+        UNDEFINED: "Não se pode dizer se {judge} serve para ordenar sistemas por {measure}.",
+        "tau": (
+            "O tau-b de Kendall com a referência é {tau} (intervalo de {percent} %: {low} a "
+            "{high}, {ci_method}; consultas: {n_queries}, sistemas: {n_systems})."
+        ),
+        "tau_alone": (
+            "O tau-b de Kendall com a referência é {tau}, sem intervalo (consultas: "
+            "{n_queries}, sistemas: {n_systems})."
+        ),
+        "no_tau": (
+            "O tau-b de Kendall com a referência é indefinido (consultas: {n_queries}, sistemas: "
+            "{n_systems})."
+        ),
+        "shrunken": (
+            "Descontado o ruído das consultas, é {tau_shrunken} ({shrunken_low} a {shrunken_high})."
+        ),
+        "bound_bca": "O primeiro intervalo tem de ficar acima de {bound}.",
+        "bound_shrunken": "O segundo intervalo tem de ficar acima de {bound}.",
+        "people": (
+            "Seu tau-b com as referências que excluem uma pessoa, menos o das próprias pessoas, é "
+            "{tau_minus_people} ({tau_minus_people_low} a {tau_minus_people_high}); tem de ficar "
+            "acima de \u2212{margin}."
+        ),
+        "left_out": "Pares sem nota sua, que ficam de fora dos dois lados: {n_pairs_left_out}.",
+    },
+}
+METHODS: Mapping[Language, Mapping[str, str]] = {
+    "en": {"bca": "BCa"},
+    "pt": {"bca": "BCa", "percentile": "percentil", "degenerate": "degenerado"},
+}
+INTERVAL_NOTE: Mapping[Language, str] = {
+    "en": (
+        "BCa intervals of a rank correlation hold the true value more rarely than they say: "
+        "the correlation moves in steps, and the noise of the queries pulls it down, in each "
+        "resample once more. Mostly they lie too low, so that “not shown” may be due to that; now "
+        "and then too high. The shrunken interval takes the noise out and held the true value in "
+        "simulations as often as it says, or more often; it supposes that the systems' true means "
+        "are normally distributed."
+    ),
+    "pt": (
+        "Os intervalos BCa de uma correlação de postos contêm o valor verdadeiro menos vezes do "
+        "que dizem: a correlação anda em degraus, e o ruído das consultas a puxa para baixo, mais "
+        "uma vez em cada reamostra. Em geral ficam baixos demais, e um “não demonstrado” pode vir "
+        "daí; às vezes, altos demais. O intervalo encolhido desconta o ruído e, em simulações, "
+        "conteve o valor verdadeiro tantas vezes quanto diz, ou mais; supõe que as médias "
+        "verdadeiras dos sistemas tenham distribuição normal."
+    ),
+}
+
+
+def _of_judges(correlations: pd.DataFrame, judges: Sequence[str]) -> Iterator[tuple[str, Row]]:
+    counts = (
+        (correlations["query_set"] == "common")
+        & (correlations["system_set"] == "all")
+        & (correlations["coefficient"] == COEFFICIENT)
+    )
+    chosen = correlations[counts]
+    for judge in judges:
+        for row in chosen[chosen["qrels"] == judge].to_dict("records"):
+            yield judge, {str(name): value for name, value in row.items()}
+
+
+def _row(table: pd.DataFrame, **wanted: str) -> Row:
+    """Return the first row of a table that has these values; empty if there is none."""
+    for column, value in wanted.items():
+        table = table[table[column] == value]
+    return {str(name): value for name, value in table.iloc[0].items()} if len(table) else {}
+
+
+def _ends(rule: VerdictRule) -> tuple[str, str]:
+    return _ends_of(rule.confidence)
+
+
+def _ends_of(confidence: object) -> tuple[str, str]:
+    name = "ci90" if confidence == 0.9 else "ci95"
+    return f"{name}_low", f"{name}_high"
+
+
+def _above(value: object, bound: float) -> bool:
+    if _missing(value):
+        return False
+    assert isinstance(value, float)
+    return round(value, COMPARED_DECIMALS) > bound
+
+
+def _missing(value: object) -> bool:
+    return value is None or bool(pd.isna(value))  # type: ignore[call-overload]
+
+
+def _number(value: object, language: Language) -> str:
+    if not isinstance(value, float) or pd.isna(value):
+        return str(value)
+    text = f"{value:.3f}".rstrip("0").rstrip(".") if value == round(value, 2) else f"{value:.3f}"
+    text = text.replace("-", "\u2212")
+    return text.replace(".", ",") if language == "pt" else text
