@@ -22,6 +22,8 @@ from normastcu.judging.store_files import (
     import_parquet,
 )
 from normastcu.reporting.summary import print_plan
+from normastcu.retrieval.errors import RetrievalError
+from normastcu.services.errors import ServiceError
 
 INPUT_ERRORS = (
     CollectionError,
@@ -29,6 +31,8 @@ INPUT_ERRORS = (
     JudgingError,
     MissingInputError,
     ParameterError,
+    RetrievalError,
+    ServiceError,
 )
 
 T = TypeVar("T")

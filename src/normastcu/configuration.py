@@ -12,7 +12,9 @@ from pydantic import Field, ValidationError
 from normastcu.collection.settings import Settings
 from normastcu.collection.sources import SourceSettings
 
-RUNTIME_PARAMETERS = frozenset({"judge_labels", "pairs", "raw_replies"})
+RUNTIME_PARAMETERS = frozenset(
+    {"external_runs", "judge_labels", "manual_pool", "pairs", "raw_replies"}
+)
 """Parameters that only the catalog reads, from ``--params``."""
 
 
@@ -46,7 +48,7 @@ class Globals(Settings):
         Names the folder in every layer of data/.
     source
         Where documents, queries and judgments come from.
-    judge_labels, raw_replies, pairs, recorded_replies
+    judge_labels, raw_replies, pairs, recorded_replies, external_runs, manual_pool
         Files beside the source: a directory, one file, a pattern; None for none.
     prompts
         The folder of prompt files.
@@ -58,6 +60,8 @@ class Globals(Settings):
     raw_replies: str | None = None
     pairs: str | None = None
     recorded_replies: str | None = None
+    external_runs: str | None = None
+    manual_pool: str | None = None
     prompts: str
 
 

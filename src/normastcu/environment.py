@@ -11,10 +11,20 @@ from kedro.utils import find_kedro_project
 
 from normastcu.configuration import DEFAULT_ENVIRONMENT, read_yaml
 from normastcu.judging.settings import Judge, load_judges
+from normastcu.retrieval.library import Systems, load_systems
 
 ACTIVE = "active_judges"
-CONFIG_PATTERNS = {"judges": ["judges*"]}
-MERGE_STRATEGY = {"parameters": "soft", "judges": "soft"}
+ACTIVE_SYSTEMS = "active_systems"
+POOLING_SYSTEMS = "pooling_systems"
+STATIC = {
+    ACTIVE: "parameters_llm_judging.yml",
+    ACTIVE_SYSTEMS: "parameters_retrieval_runs.yml",
+    POOLING_SYSTEMS: "parameters_pooling.yml",
+}
+"""Parameters that pipelines are built from, and the file in which they usually stand."""
+
+CONFIG_PATTERNS = {"judges": ["judges*"], "systems": ["systems*"]}
+MERGE_STRATEGY = {"parameters": "soft", "judges": "soft", "systems": "soft"}
 
 
 @dataclass(frozen=True)
@@ -52,10 +62,30 @@ def active_judges(resolvers: Mapping[str, Any]) -> list[Judge]:
 
     Raises
     ------
-    JudgingError
+    JudgingError, CollectionError
         For an unknown judge, a wrong setting, two judges with one slug.
     """
     place = present()
+    return load_judges(_library("judges", place, resolvers), _named(ACTIVE, place))
+
+
+def active_systems(resolvers: Mapping[str, Any]) -> Systems:
+    """Return the systems that the environment names: to compare, and to pool.
+
+    Raises
+    ------
+    RetrievalError, CollectionError
+        For an unknown system, a wrong setting, two systems with one slug.
+    """
+    place = present()
+    return load_systems(
+        _library("systems", place, resolvers),
+        _named(ACTIVE_SYSTEMS, place),
+        _named(POOLING_SYSTEMS, place),
+    )
+
+
+def _library(name: str, place: Place, resolvers: Mapping[str, Any]) -> Mapping[str, Any]:
     loader = OmegaConfigLoader(
         str(place.conf),
         env=place.env,
@@ -66,18 +96,18 @@ def active_judges(resolvers: Mapping[str, Any]) -> list[Judge]:
         merge_strategy=MERGE_STRATEGY,
     )
     try:
-        library = loader["judges"]
+        library: Mapping[str, Any] = loader[name]
     except MissingConfigException:
         library = {}
-    return load_judges(library, _named(place) or [])
+    return library
 
 
-def _named(place: Place) -> Any:
-    """Return the list of the environment; one that has none has no judges, not those of base."""
+def _named(parameter: str, place: Place) -> Any:
+    """Return a list of the environment; one that has none has none, not that of base."""
     folder = place.conf / place.env
     own = "base" if place.env == DEFAULT_ENVIRONMENT else place.env
     for path in (*folder.glob("parameters*.yml"), *(place.conf / own).glob("parameters*.yml")):
         named = read_yaml(path) or {}
-        if ACTIVE in named:
-            return named[ACTIVE]
+        if parameter in named:
+            return named[parameter] or []
     return []

@@ -16,23 +16,32 @@ from kedro.pipeline import Node, Pipeline
 from kedro.validation.type_extractor import TypeExtractor
 from rich.console import Console
 
+from normastcu.collection.pool_export import ExportSettings
 from normastcu.configuration import (
     RESOLVERS,
     ParameterError,
     check_globals,
     check_parameters,
 )
-from normastcu.datasets.tables import OptionalParquetDataset
-from normastcu.environment import ACTIVE, Place, active_judges, enter
+from normastcu.datasets.tables import Optional
+from normastcu.environment import STATIC, Place, active_judges, enter
 from normastcu.judging.spending import check_budget, check_keys
 from normastcu.pipelines.llm_judging.parameters import JudgingSettings
 from normastcu.pipelines.llm_judging.pipeline import SPENDING
+from normastcu.pipelines.pooling.parameters import PoolingSettings
+from normastcu.pipelines.retrieval_runs.parameters import RetrievalSettings
 from normastcu.reporting.summary import find_incomplete, incomplete_sentence, print_summary
 
 SUMMARY = "judge_summary"
 JUDGING_SUMMARY = "judging_summary"
-# Known also where no judge is active, so that there is no pipeline that names them.
-JUDGING_PARAMETERS = {ACTIVE: None, "collection": None, "judging": JudgingSettings}
+# Known also where no judge or system is active, so that there is no pipeline that names them.
+UNUSED_PARAMETERS = dict.fromkeys(STATIC) | {
+    "collection": None,
+    "judging": JudgingSettings,
+    "retrieval": RetrievalSettings,
+    "pooling": PoolingSettings,
+    "pool_export": ExportSettings,
+}
 PLAIN_WIDTH = 120
 
 
@@ -63,14 +72,14 @@ class ParameterHooks:
         types = TypeExtractor(dict(pipelines)).extract_types_from_pipelines()
         check_parameters(
             loader["parameters"],
-            {name: types.get(name) for name in used} | JUDGING_PARAMETERS,
+            {name: types.get(name) for name in used} | UNUSED_PARAMETERS,
             [conf / loader.base_env, conf / env],
             loader.runtime_params or {},
         )
-        if ACTIVE in (loader.runtime_params or {}):
+        for name in set(STATIC) & set(loader.runtime_params or {}):
             raise ParameterError(
-                f"`{ACTIVE}` can't be given with --params, because pipelines are built from it "
-                f"before parameters are known: set it in conf/{env}/parameters_llm_judging.yml."
+                f"`{name}` can't be given with --params, because pipelines are built from it "
+                f"before parameters are known: set it in conf/{env}/{STATIC[name]}."
             )
 
 
@@ -155,9 +164,7 @@ def _missing(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, str]:
     return {
         name: maker
         for name, maker in makers.items()
-        if maker
-        and not isinstance(catalog.get(name), OptionalParquetDataset)
-        and not catalog.exists(name)
+        if maker and not isinstance(catalog.get(name), Optional) and not catalog.exists(name)
     }
 
 

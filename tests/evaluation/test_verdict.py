@@ -24,7 +24,7 @@ from normastcu.evaluation.verdict import (
     verdicts,
 )
 
-RULE = VerdictRule()
+RULE = VerdictRule(interval="bca")
 CI = ("ci90_low", "ci90_high", "ci95_low", "ci95_high")
 
 
@@ -143,7 +143,7 @@ class TestDecision:
         row = correlation("judge", 0.94, (0.91, 0.98, 0.88, 0.99))
 
         assert verdict(row)["verdict"] == USABLE
-        assert verdict(row, rule=VerdictRule(confidence=0.95))["verdict"] == NOT_SHOWN
+        assert verdict(row, rule=VerdictRule(interval="bca", confidence=0.95))["verdict"] == NOT_SHOWN
 
     def test_the_shrunken_interval_can_decide(self):
         row = correlation("judge", 0.88, (0.80, 0.95, 0.78, 0.96))
@@ -154,6 +154,20 @@ class TestDecision:
         assert (found["verdict"], found["shown_by"]) == (USABLE, "bound")
         assert "The second interval has to lie above 0.9." in found["sentence"]
         assert verdict(row, rule=rule)["verdict"] == NOT_SHOWN
+
+    @pytest.mark.parametrize(
+        ("bca", "other", "expected"),
+        [(0.91, 0.91, USABLE), (0.91, 0.90, NOT_SHOWN), (0.90, 0.91, NOT_SHOWN)],
+    )
+    def test_unless_told_otherwise_both_intervals_have_to_show_it(self, bca, other, expected):
+        row = correlation("judge", 0.95, (bca, 0.99, 0.80, 0.99))
+        beside = shrunken(interval=(other, 1.0, 0.8, 1.0))
+
+        found = verdict(row, beside=beside, rule=VerdictRule())
+
+        assert found["verdict"] == expected
+        assert "Both intervals have to lie above 0.9." in found["sentence"]
+        assert verdict(row, rule=VerdictRule())["verdict"] == NOT_SHOWN, "no shrunken one"
 
     def test_floating_point_noise_shows_nothing(self):
         row = {"tau": 0.95, "n_systems": 15, "ci90_low": 0.9 + 1e-15}
@@ -188,15 +202,15 @@ class TestSentence:
             "judge is usable to rank systems by nDCG@10. Kendall's tau-b with the reference is "
             "0.924 (90 % interval 0.914 to 0.98, BCa; queries: 44, systems: 15). With the noise "
             "of the queries taken out it is 0.98 (0.93 to 1). The first interval has to lie above "
-            "0.9. Its tau-b with the leave-one-out references minus the people's own is −0.02 "
-            "(−0.04 to 0.01); that has to lie above −0.05."
+            "0.9. Or else its tau-b with the leave-one-out references minus the people's own, "
+            "−0.02 (−0.04 to 0.01), has to lie above −0.05."
         )
         assert found["sentence_pt"] == (
             "judge serve para ordenar sistemas por nDCG@10. O tau-b de Kendall com a referência é "
             "0,924 (intervalo de 90 %: 0,914 a 0,98, BCa; consultas: 44, sistemas: 15). Descontado "
             "o ruído das consultas, é 0,98 (0,93 a 1). O primeiro intervalo tem de ficar acima de "
-            "0,9. Seu tau-b com as referências que excluem uma pessoa, menos o das próprias "
-            "pessoas, é −0,02 (−0,04 a 0,01); tem de ficar acima de −0,05."
+            "0,9. Ou então seu tau-b com as referências que excluem uma pessoa, menos o das "
+            "próprias pessoas, −0,02 (−0,04 a 0,01), tem de ficar acima de −0,05."
         )
 
     def test_what_is_left_out_is_said(self):

@@ -43,7 +43,7 @@ def test_the_text_of_a_cell_reads_on_every_colour():
 
     for value in np.linspace(0, 1, 101):
         background = figures.MATRIX_COLOURS(value)
-        light, dark = sorted([luminance(background), luminance(figures._ink(background))])[::-1]
+        light, dark = sorted([luminance(background), luminance(figures.ink_on(background))])[::-1]
         assert (light + 0.05) / (dark + 0.05) >= 4.5, value
 
 

@@ -4,9 +4,10 @@
 above a bound, or the judge's tau-b with the leave-one-out references is shown to be no more than a
 margin below the people's own. An interval that merely spans the bound shows nothing.
 
-The BCa interval holds the true correlation more rarely than it says, mostly because it lies too low
-(see `shrinkage`). The shrunken one stands beside it, in the sentence too, and decides in its place
-where the rule says so.
+The BCa interval holds the true correlation more rarely than it says: mostly it lies too low, now and
+then too high (see `shrinkage`). The shrunken one stands beside it, in the sentence too, and unless
+the rule says otherwise both have to lie above the bound, so that no judge is called usable by an
+interval that promises too much.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -84,15 +85,15 @@ class VerdictRule(Settings):
     confidence
         Of the intervals that decide.
     interval
-        Which interval of tau-b is held against the bound: ``bca``, or ``shrunken``. The difference
-        to people has a BCa interval only.
+        Which interval of tau-b is held against the bound: ``bca``, ``shrunken``, or ``both``. The
+        difference to people has a BCa interval only.
     """
 
     least_systems: int = Field(default=10, ge=2)
     bound: float = Field(default=0.9, ge=-1, lt=1)
     margin: float = Field(default=0.05, ge=0, le=2)
     confidence: float = 0.9
-    interval: Literal["bca", "shrunken"] = "bca"
+    interval: Literal["bca", "shrunken", "both"] = "both"
 
     @field_validator("confidence")
     @classmethod
@@ -179,9 +180,10 @@ def decide(row: Mapping[str, object], rule: VerdictRule) -> tuple[str, str | Non
 
     Examples
     --------
-    >>> decide({"tau": 0.95, "n_systems": 15, "ci90_low": 0.91}, VerdictRule())
+    >>> row = {"tau": 0.95, "n_systems": 15, "ci90_low": 0.91, "shrunken_low": 0.92}
+    >>> decide(row, VerdictRule())
     ('usable to rank systems', 'bound')
-    >>> decide({"tau": 0.95, "n_systems": 15, "ci90_low": 0.9}, VerdictRule())
+    >>> decide(row | {"shrunken_low": 0.9}, VerdictRule())
     ('not shown', None)
     """
     n_systems = row["n_systems"]
@@ -190,8 +192,9 @@ def decide(row: Mapping[str, object], rule: VerdictRule) -> tuple[str, str | Non
         return NOT_ENOUGH_SYSTEMS, None
     if _missing(row["tau"]):
         return UNDEFINED, None
-    low = _ends(rule)[0] if rule.interval == "bca" else "shrunken_low"
-    by_bound = _above(row.get(low), rule.bound)
+    ends = {"bca": [_ends(rule)[0]], "shrunken": ["shrunken_low"]}
+    lows = ends.get(rule.interval, [end for one in ends.values() for end in one])
+    by_bound = all(_above(row.get(low), rule.bound) for low in lows)
     by_people = _above(row.get("tau_minus_people_low"), -rule.margin)
     if by_bound and by_people:
         return USABLE, BY_BOTH
@@ -267,10 +270,11 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         ),
         "bound_bca": "The first interval has to lie above {bound}.",
         "bound_shrunken": "The second interval has to lie above {bound}.",
+        "bound_both": "Both intervals have to lie above {bound}.",
         "people": (
-            "Its tau-b with the leave-one-out references minus the people's own is "
-            "{tau_minus_people} ({tau_minus_people_low} to {tau_minus_people_high}); that has to "
-            "lie above \u2212{margin}."
+            "Or else its tau-b with the leave-one-out references minus the people's own, "
+            "{tau_minus_people} ({tau_minus_people_low} to {tau_minus_people_high}), has to lie "
+            "above \u2212{margin}."
         ),
         "left_out": "Pairs without its grade, left out on both sides: {n_pairs_left_out}.",
     },
@@ -299,10 +303,11 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         ),
         "bound_bca": "O primeiro intervalo tem de ficar acima de {bound}.",
         "bound_shrunken": "O segundo intervalo tem de ficar acima de {bound}.",
+        "bound_both": "Os dois intervalos têm de ficar acima de {bound}.",
         "people": (
-            "Seu tau-b com as referências que excluem uma pessoa, menos o das próprias pessoas, é "
-            "{tau_minus_people} ({tau_minus_people_low} a {tau_minus_people_high}); tem de ficar "
-            "acima de \u2212{margin}."
+            "Ou então seu tau-b com as referências que excluem uma pessoa, menos o das próprias "
+            "pessoas, {tau_minus_people} ({tau_minus_people_low} a {tau_minus_people_high}), tem "
+            "de ficar acima de \u2212{margin}."
         ),
         "left_out": "Pares sem nota sua, que ficam de fora dos dois lados: {n_pairs_left_out}.",
     },

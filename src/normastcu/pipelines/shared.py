@@ -11,9 +11,9 @@ def join_tables(*tables: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def copy_qrels(qrels: pd.DataFrame) -> pd.DataFrame:
-    """Return the same qrels, for another format."""
-    return qrels
+def copy_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the same table, for another format."""
+    return table
 
 
 def draw_resamples(

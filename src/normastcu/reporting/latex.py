@@ -7,12 +7,11 @@ import pandas as pd
 
 DECIMALS = 4
 HASH_LETTERS = 12
-INTERVAL = re.compile(r"(^|_)ci(90|95)_(low|high)$|_ci_method$|n_left_out$")
+LEFT_OUT = re.compile(r"(^|_)ci(90|95)_(low|high)$|_ci_method$|n_left_out$|^sentence")
+"""Columns too many or too long for a page."""
 HASH = re.compile(r"[0-9a-f]{64}")
 HEADLINES = ("kappa_quadratic", "me", "alpha_ordinal", "share", "value", "tau", "max_shift")
 """The estimate to which a table's unprefixed interval belongs: the first of these it has."""
-SENTENCES = re.compile(r"^sentence")
-"""Columns too long for a page."""
 PREAMBLE = "% needs \\usepackage{booktabs,longtable}\n"
 
 
@@ -21,8 +20,8 @@ def to_latex(table: pd.DataFrame) -> str:
 
     Made for the width of a page: the 95 % interval of the table's headline estimate stands as one
     column behind it; the intervals of further estimates, sentences, columns without any value and
-    a method that is BCa throughout stand in the parquet and CSV files only; hashes are cut to their first
-    letters. Missing values are dashes.
+    a method that is BCa throughout stand in the parquet and CSV files only; hashes are cut to
+    their first letters. Missing values are dashes.
 
     Examples
     --------
@@ -31,7 +30,7 @@ def to_latex(table: pd.DataFrame) -> str:
     me & me, 95 \% CI & mae \\
     """
     shown = table.drop(
-        columns=[name for name in table.columns if INTERVAL.search(name) or SENTENCES.search(name)]
+        columns=[name for name in table.columns if LEFT_OUT.search(name)]
     )
     shown = shown.drop(columns=[name for name in shown.columns if _says_nothing(shown, name)])
     for name in shown.columns:

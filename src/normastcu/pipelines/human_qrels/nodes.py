@@ -40,6 +40,11 @@ def build_qrels(
     return table.astype({"qrels": "str", "grade": "Int64"})
 
 
+def take_reference(qrels: pd.DataFrame) -> pd.DataFrame:
+    """Return the reference alone, for what needs judgments only where there are some."""
+    return qrels[qrels["qrels"] == REFERENCE].drop(columns="qrels").reset_index(drop=True)
+
+
 def release_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the judgments in the released format, which has no *cannot judge*."""
     return to_released_format(judgments)

@@ -3,7 +3,7 @@
 from kedro.pipeline import Node, Pipeline
 
 from normastcu.pipelines.human_qrels import nodes
-from normastcu.pipelines.shared import copy_qrels
+from normastcu.pipelines.shared import copy_table
 
 
 def create_pipeline() -> Pipeline:
@@ -22,7 +22,8 @@ def create_pipeline() -> Pipeline:
                 "human_qrels",
                 name="build_qrels",
             ),
-            Node(copy_qrels, "human_qrels", "human_qrels_trec", name="write_trec_qrels"),
+            Node(copy_table, "human_qrels", "human_qrels_trec", name="write_trec_qrels"),
+            Node(nodes.take_reference, "human_qrels", "reference_qrels", name="take_reference"),
             Node(
                 nodes.release_judgments,
                 "assessor_judgments",

@@ -116,6 +116,18 @@ def describe_corpus(documents: DocumentChunks) -> tuple[pd.DataFrame, pd.DataFra
     return corpus_statistics(documents)
 
 
+def measure_documents(documents: DocumentChunks) -> pd.DataFrame:
+    """Return the length of each document's text, in characters."""
+    lengths = [
+        pd.DataFrame(
+            {"doc_id": chunk["doc_id"], "n_characters": chunk["text"].fillna("").str.len()}
+        )
+        for chunk in documents
+    ]
+    empty = typed_frame([], {"doc_id": "str", "n_characters": "Int64"})
+    return pd.concat([empty, *lengths], ignore_index=True).astype(empty.dtypes.to_dict())
+
+
 def check_collection(
     documents: DocumentChunks, judgments: pd.DataFrame, labels: pd.DataFrame
 ) -> pd.DataFrame:

@@ -64,6 +64,12 @@ def create_corpus_pipeline() -> Pipeline:
                 name="describe_corpus",
             ),
             Node(
+                nodes.measure_documents,
+                "documents@chunks",
+                "document_lengths",
+                name="measure_documents",
+            ),
+            Node(
                 nodes.check_collection,
                 ["documents@chunks", "assessor_judgments", "judge_labels"],
                 "pairs_by_query",

@@ -32,6 +32,7 @@ from normastcu.reporting.replies_page import replies_page
 
 logger = logging.getLogger(__name__)
 
+TRIAL_SEED = 0
 ESTIMATE_TYPES = {
     "judge": "str",
     "pairs": "Int64",
@@ -58,12 +59,20 @@ COST_TYPES = {
 }
 
 
-def choose_pairs(means: pd.DataFrame, files: list[RawFile]) -> pd.DataFrame:
-    """Return the pairs to be judged: those of a file where one is given, else the people's."""
-    if not files:
-        return means[PAIR]
-    pairs = pd.concat([read_pairs(file) for file in files], ignore_index=True)
-    return pairs.drop_duplicates(ignore_index=True)
+def choose_pairs(
+    means: pd.DataFrame, files: list[RawFile], settings: JudgingSettings
+) -> pd.DataFrame:
+    """Return the pairs to be judged: those of a file where one is given, else the people's.
+
+    A trial takes some of them at random, always the same ones.
+    """
+    pairs = means[PAIR]
+    if files:
+        pairs = pd.concat([read_pairs(file) for file in files], ignore_index=True)
+    pairs = pairs.drop_duplicates(ignore_index=True)
+    if settings.trial is None or settings.trial >= len(pairs):
+        return pairs
+    return pairs.sample(settings.trial, random_state=TRIAL_SEED).sort_index(ignore_index=True)
 
 
 def bring_in_recorded(files: list[RawFile], store: ReplyStore) -> pd.DataFrame:
@@ -191,11 +200,10 @@ def collect(
     """Return a judge's table for the present pairs, and what it took; it was `_asked` before."""
     keys = list({request.key: None for request in plan.planned})
     with store:
-        last = store.last_by_key(keys)
-        planned = set(keys)
-        attempts = [one for one in store.attempts(judge.name) if one.key in planned]
+        attempts = list(store.attempts_by_key(keys))
+    last = {one.key: one for one in attempts}
     table = judge_table(plan, judge.name, prompt_of(judge, prompts), scale.values, last)
-    used = usage(attempts, model_of(judge))
+    used = usage((one for one in attempts if one.judge == judge.name), model_of(judge))
     n_pairs = len(table)
     per_1000 = None if used.cost is None or not n_pairs else 1000 * used.cost / n_pairs
     row = (judge.name, used.calls, used.tokens_in, used.tokens_out, used.cost, per_1000)

@@ -17,7 +17,11 @@ class JudgingSettings(Settings):
         The most that a run may cost, all its judges together, in the currency of the prices; a
         run that may cost more, or an unknown amount, is refused before its first call. None: no
         limit.
+    trial
+        Only so many pairs are judged, drawn at random, the same ones in every run; None judges
+        all of them.
     """
 
     again: tuple[Outcome, ...] = ()
     budget: float | None = Field(default=None, ge=0)
+    trial: int | None = Field(default=None, gt=0)

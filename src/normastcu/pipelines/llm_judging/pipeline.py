@@ -8,7 +8,7 @@ from kedro.pipeline import Node, Pipeline
 
 from normastcu.judging.settings import Judge
 from normastcu.pipelines.llm_judging import nodes
-from normastcu.pipelines.shared import copy_qrels, join_tables
+from normastcu.pipelines.shared import copy_table, join_tables
 
 NAMESPACE = "llm_judging"
 SHARED = {
@@ -41,7 +41,7 @@ def _choice() -> Pipeline:
         [
             Node(
                 nodes.choose_pairs,
-                ["mean_grades", "raw_pairs"],
+                ["mean_grades", "raw_pairs", "params:judging"],
                 "judging_pairs",
                 name="choose_pairs",
                 tags="plan",
@@ -173,7 +173,7 @@ def _summary(judges: Sequence[Judge]) -> Pipeline:
                 name="summarise",
             ),
             Node(nodes.build_qrels, "llm_judgments", "judge_qrels", name="build_qrels"),
-            Node(copy_qrels, "judge_qrels", "judge_qrels_trec", name="write_trec_qrels"),
+            Node(copy_table, "judge_qrels", "judge_qrels_trec", name="write_trec_qrels"),
             Node(
                 nodes.show_replies,
                 [
