@@ -8,8 +8,11 @@ from typing import Any, TypeVar, cast
 import click
 from kedro.framework.cli.project import run as kedro_run
 from kedro.framework.session import KedroSession
+from kedro.io import CatalogProtocol
 from rich.console import Console
 
+from normastcu.annotation.commands import annotate_group
+from normastcu.annotation.errors import AnnotationError
 from normastcu.collection.errors import CollectionError
 from normastcu.configuration import ParameterError
 from normastcu.hooks import IncompleteJudgingError, MissingInputError
@@ -26,6 +29,7 @@ from normastcu.retrieval.errors import RetrievalError
 from normastcu.services.errors import ServiceError
 
 INPUT_ERRORS = (
+    AnnotationError,
     CollectionError,
     IncompleteJudgingError,
     JudgingError,
@@ -109,11 +113,15 @@ def _estimate(env: str | None) -> None:
 
 
 def _with_store(env: str | None, use: Callable[[ReplyStore], T]) -> T:
-    session = KedroSession.create(env=env)
-    with session:
-        store: ReplyStore = session.load_context().catalog.load("reply_store")
+    store: ReplyStore = _catalog(env).load("reply_store")
     with store:
         return use(store)
+
+
+def _catalog(env: str | None) -> CatalogProtocol[Any, Any]:
+    session = KedroSession.create(env=env)
+    with session:
+        return session.load_context().catalog
 
 
 def _suffix(path: Path) -> str:
@@ -122,6 +130,7 @@ def _suffix(path: Path) -> str:
     return path.suffix
 
 
+cli.add_command(annotate_group(_catalog, with_sentences))
 cli.add_command(
     click.Command(
         name=kedro_run.name,

@@ -4,7 +4,7 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import Field, ValidationError
@@ -48,6 +48,8 @@ class Globals(Settings):
         Names the folder in every layer of data/.
     source
         Where documents, queries and judgments come from.
+    judgments
+        ``files`` of the source, the assessment ``screen``, or ``none`` yet.
     judge_labels, raw_replies, pairs, recorded_replies, external_runs, manual_pool
         Files beside the source: a directory, one file, a pattern; None for none.
     prompts
@@ -56,6 +58,7 @@ class Globals(Settings):
 
     collection: str = Field(pattern=r"^[A-Za-z0-9][\w.-]*$")
     source: SourceSettings
+    judgments: Literal["files", "screen", "none"] = "files"
     judge_labels: str | None
     raw_replies: str | None = None
     pairs: str | None = None

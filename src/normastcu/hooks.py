@@ -16,7 +16,6 @@ from kedro.pipeline import Node, Pipeline
 from kedro.validation.type_extractor import TypeExtractor
 from rich.console import Console
 
-from normastcu.collection.pool_export import ExportSettings
 from normastcu.configuration import (
     RESOLVERS,
     ParameterError,
@@ -26,22 +25,12 @@ from normastcu.configuration import (
 from normastcu.datasets.tables import Optional
 from normastcu.environment import STATIC, Place, active_judges, enter
 from normastcu.judging.spending import check_budget, check_keys
-from normastcu.pipelines.llm_judging.parameters import JudgingSettings
 from normastcu.pipelines.llm_judging.pipeline import SPENDING
-from normastcu.pipelines.pooling.parameters import PoolingSettings
-from normastcu.pipelines.retrieval_runs.parameters import RetrievalSettings
+from normastcu.pipelines.optional import OPTIONAL_PARAMETERS
 from normastcu.reporting.summary import find_incomplete, incomplete_sentence, print_summary
 
 SUMMARY = "judge_summary"
 JUDGING_SUMMARY = "judging_summary"
-# Known also where no judge or system is active, so that there is no pipeline that names them.
-UNUSED_PARAMETERS = dict.fromkeys(STATIC) | {
-    "collection": None,
-    "judging": JudgingSettings,
-    "retrieval": RetrievalSettings,
-    "pooling": PoolingSettings,
-    "pool_export": ExportSettings,
-}
 PLAIN_WIDTH = 120
 
 
@@ -72,7 +61,7 @@ class ParameterHooks:
         types = TypeExtractor(dict(pipelines)).extract_types_from_pipelines()
         check_parameters(
             loader["parameters"],
-            {name: types.get(name) for name in used} | UNUSED_PARAMETERS,
+            {name: types.get(name) for name in used} | dict(OPTIONAL_PARAMETERS),
             [conf / loader.base_env, conf / env],
             loader.runtime_params or {},
         )

@@ -1,9 +1,10 @@
 """The judging pipeline where everything is stored: plan, ask and collect, process start apart.
 
-The rival of a run that finds all replies in the store is one that looks none up: the reading of
-the same records alone, printed beside.
+Every reply is another one, so that each has to be read. The rival of a run that finds all replies
+in the store is one that looks none up: the reading of the same records alone, printed beside.
 """
 
+import json
 import time
 
 import pandas as pd
@@ -62,7 +63,15 @@ def test_a_run_that_finds_everything_in_the_store(benchmark, tmp_path, n_pairs):
 
     with ReplyStore(path) as store:
         for number, request in enumerate(plan().planned):
-            one = attempt(number, key=request.key, doc_id=request.doc_id, query_id=request.query_id)
+            reason = f"trata do art. {number}º; {WORDS * 3}"
+            one = attempt(
+                number,
+                key=request.key,
+                doc_id=request.doc_id,
+                query_id=request.query_id,
+                reply=json.dumps({"justificativa": reason, "score": 1}, ensure_ascii=False),
+                rationale=reason,
+            )
             store._insert(one)
 
     def run():

@@ -4,10 +4,10 @@
 above a bound, or the judge's tau-b with the leave-one-out references is shown to be no more than a
 margin below the people's own. An interval that merely spans the bound shows nothing.
 
-The BCa interval holds the true correlation more rarely than it says: mostly it lies too low, now and
-then too high (see `shrinkage`). The shrunken one stands beside it, in the sentence too, and unless
-the rule says otherwise both have to lie above the bound, so that no judge is called usable by an
-interval that promises too much.
+The BCa interval holds the true correlation more rarely than it says: mostly it lies too low, now
+and then too high (see `shrinkage`). The shrunken one stands beside it, in the sentence too, and
+unless the rule says otherwise both have to lie above the bound, so that no judge is called usable
+by an interval that promises too much.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from normastcu.collection.errors import CollectionError
 from normastcu.collection.frames import typed_frame
 from normastcu.collection.judgments import REFERENCE, ordered, to_released_format
 from normastcu.collection.settings import AssessorFormat, GradeScale
@@ -16,6 +17,12 @@ from normastcu.reporting import figures
 
 def average_grades(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the mean grade of each pair over the people who graded it."""
+    if judgments["grade"].isna().all():
+        raise CollectionError(
+            "Nobody has graded a pair yet, so that there are no qrels. Put a file of judgments "
+            "beside the queries, or judge with `kedro annotate` (`judgments: screen` in "
+            "conf/<environment>/globals.yml)."
+        )
     return agreement.mean_grades(judgments)
 
 

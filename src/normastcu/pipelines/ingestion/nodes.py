@@ -10,6 +10,7 @@ from normastcu.collection.documents import DocumentChunks, corpus_statistics, re
 from normastcu.collection.frames import typed_frame
 from normastcu.collection.judgments import (
     FILE_TYPES,
+    JUDGMENT_TYPES,
     check_annotators,
     check_judged_documents,
     file_record,
@@ -46,9 +47,12 @@ def ingest_queries(file: RawFile, settings: TableFormat) -> tuple[pd.DataFrame, 
 
 
 def ingest_assessor_judgments(
-    file: RawFile, settings: AssessorFormat, scale: GradeScale, queries: pd.DataFrame
+    file: RawFile | None, settings: AssessorFormat, scale: GradeScale, queries: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the judgments of people, and the record of their file."""
+    """Return the judgments of people, and the record of their file; none where nobody judged."""
+    if file is None:
+        logger.warning("Nobody has judged yet: there are no judgments of people.")
+        return typed_frame([], JUDGMENT_TYPES), file_table("assessor_judgments", [])
     imported = read_assessor_judgments(file, settings, scale.values, set(queries["query_id"]))
     check_annotators(imported.files)
     return imported.table, file_table("assessor_judgments", imported.files)

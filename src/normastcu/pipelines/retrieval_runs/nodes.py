@@ -145,7 +145,7 @@ def read_external(
     files: list[RawFile], documents: pd.DataFrame, *, system: ExternalSystem
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a run made elsewhere, and what was read."""
-    by_name = {file.name: file for file in files}
+    by_name = {file.path.name: file for file in files}
     if system.file not in by_name:
         raise CollectionError(
             f"The system {system.name} is the run {system.file}, which is not among the files of "

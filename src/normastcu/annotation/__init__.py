@@ -1,0 +1,1 @@
+"""The assessment screen: where people judge pairs of a query and a document."""

@@ -1,0 +1,208 @@
+"""Judging: the progress page, a pair, its document, an answer, and taking one back."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Any, Literal, Self
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from normastcu.annotation.records import Campaign, QueryProgress, Task
+from normastcu.annotation.web.content import highlighted, readable
+from normastcu.annotation.web.pages import page, path_of
+from normastcu.annotation.web.scale import choices
+from normastcu.annotation.web.settings import Language
+from normastcu.annotation.web.texts import TEXTS, grade_name, grade_names
+from normastcu.annotation.web.visitors import (
+    Asked,
+    Informed,
+    Refusal,
+    Visitor,
+    informed,
+    room_of,
+)
+
+router = APIRouter()
+
+LONGEST_COMMENT = 5000
+_LARGEST_ID = 2**63 - 1
+_SECONDS_OF_A_DAY = 86_400
+
+PairId = Annotated[int, Path(ge=1, le=_LARGEST_ID)]
+SubmissionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+
+
+class AnswerForm(BaseModel):
+    """An answer as a script or a form without scripts sends it (there `choice` is the grade)."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    choice: Literal["grade", "unknown", "skipped"]
+    grade: int | None = Field(default=None, ge=0, le=_LARGEST_ID)
+    comment: str = ""
+    seconds: float = Field(default=0, ge=0)
+    submission_id: SubmissionId
+
+    @model_validator(mode="before")
+    @classmethod
+    def _grade_as_choice(cls, values: Any) -> Any:
+        choice = values.get("choice")
+        if isinstance(choice, str) and choice.isascii() and choice.isdigit():
+            return values | {"choice": "grade", "grade": choice}
+        return values
+
+    @model_validator(mode="after")
+    def _grade_with_its_choice(self) -> Self:
+        if (self.choice == "grade") != (self.grade is not None):
+            raise ValueError("a grade comes with the choice 'grade', and only with it")
+        return self
+
+
+@dataclass(frozen=True)
+class Step:
+    """One document of the query in the strip above the pair."""
+
+    path: str
+    position: int
+    state: str
+    label: str
+    is_here: bool
+
+
+@router.get("/")
+def progress(request: Request, visitor: Informed) -> Response:
+    """Show how far a person is, query by query."""
+    if visitor.person.role == "administrator":
+        return RedirectResponse("/admin", HTTPStatus.SEE_OTHER)
+    store = room_of(request).store
+    rows = store.progress(visitor.person.id)
+    following = store.next_open(visitor.person.id)
+    return page(
+        request,
+        "progress",
+        visitor,
+        rows=[row for row in rows if row.round == "first"],
+        second_round=[row for row in rows if row.round == "adjudication"],
+        done=sum(row.n_answered for row in rows),
+        all=sum(row.n_documents for row in rows),
+        skipped=sum(row.n_skipped for row in rows),
+        following=path_of("pair", following.pair_id) if following else "",
+    )
+
+
+@router.get("/skipped")
+def first_skipped(request: Request, visitor: Informed) -> RedirectResponse:
+    """Go to the first pair that a person has put off."""
+    store = room_of(request).store
+    for row in store.progress(visitor.person.id):
+        if row.n_skipped:
+            tasks = store.query_tasks(visitor.person.id, row.query_id, row.round)
+            return RedirectResponse(_first_skipped(tasks, row), HTTPStatus.SEE_OTHER)
+    return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+
+
+@router.get("/pair/{pair_id}")
+def pair(request: Request, pair_id: PairId, visitor: Informed) -> HTMLResponse:
+    """Show a pair to judge; only those assigned to the person exist for them."""
+    store = room_of(request).store
+    task = _task(request, visitor, pair_id)
+    campaign = store.campaign()
+    previous, following = store.neighbours(visitor.person.id, pair_id)
+    tasks = store.query_tasks(visitor.person.id, task.query_id, task.round)
+    return page(
+        request,
+        "pair",
+        visitor,
+        task=task,
+        document=store.document(task.doc_id),
+        choices=choices(campaign, visitor.language, task.answer),
+        steps=[_step(one, pair_id, campaign, visitor.language) for one in tasks],
+        previous=path_of("pair", previous) if previous else "",
+        following=path_of("pair", following) if following else "/",
+        suggestions=store.suggestions(visitor.person.id, task.query_id),
+        names=grade_names(campaign, visitor.language),
+        longest_comment=LONGEST_COMMENT,
+        submission_id=secrets.token_urlsafe(16),
+    )
+
+
+@router.post("/pair/{pair_id}/answer")
+def answer(request: Request, pair_id: PairId, asked: Asked) -> Response:
+    """Record an answer; it is on the disk when this returns."""
+    visitor = informed(asked.visitor)
+    form = asked.read(AnswerForm)
+    _check_answer(request, visitor, form)
+    store = room_of(request).store
+    store.answer(
+        visitor.person.id,
+        pair_id,
+        choice=form.choice,
+        grade=form.grade,
+        comment=form.comment,
+        seconds=min(form.seconds, _SECONDS_OF_A_DAY),
+        submission_id=form.submission_id,
+    )
+    following = store.next_open(visitor.person.id, pair_id)
+    path = path_of("pair", following.pair_id) if following else "/"
+    if "csrf" in asked.fields:
+        return RedirectResponse(path, HTTPStatus.SEE_OTHER)
+    return JSONResponse({"saved": True, "next": path})
+
+
+@router.post("/undo")
+def undo(request: Request, asked: Asked) -> RedirectResponse:
+    """Take back a person's last answer and show its pair."""
+    task = room_of(request).store.undo(asked.visitor.person.id)
+    path = path_of("pair", task.pair_id) if task else "/"
+    return RedirectResponse(path, HTTPStatus.SEE_OTHER)
+
+
+@router.get("/document/{doc_id:path}")
+def document(
+    request: Request,
+    doc_id: str,
+    visitor: Informed,
+    pair_id: Annotated[int | None, Query(alias="highlight", ge=1, le=_LARGEST_ID)] = None,
+) -> HTMLResponse:
+    """Return a whole document for the side panel, with the words of a pair's query on request."""
+    found = room_of(request).store.document(doc_id)
+    if found is None:
+        raise Refusal(HTTPStatus.NOT_FOUND, "not_found")
+    content = readable(found.html, found.text)
+    if pair_id is not None:
+        content = highlighted(content, _task(request, visitor, pair_id).query_text)
+    return page(request, "document", visitor, content=content)
+
+
+def _task(request: Request, visitor: Visitor, pair_id: int) -> Task:
+    task = room_of(request).store.task(visitor.person.id, pair_id)
+    if task is None:
+        raise Refusal(HTTPStatus.NOT_FOUND, "not_found")
+    return task
+
+
+def _first_skipped(tasks: Sequence[Task], row: QueryProgress) -> str:
+    skipped = (task.pair_id for task in tasks if task.answer and task.answer.choice == "skipped")
+    return path_of("pair", next(skipped, row.first_pair_id))
+
+
+def _step(task: Task, here: int, campaign: Campaign, language: Language) -> Step:
+    state = task.answer.choice if task.answer else "open"
+    grade = task.answer.grade if task.answer else None
+    name = grade_name(campaign, grade, language) if grade is not None else ""
+    label = TEXTS[language][f"state_{state}"].format(grade=name)
+    is_here = task.pair_id == here
+    return Step(path_of("pair", task.pair_id), task.position, state, label, is_here)
+
+
+def _check_answer(request: Request, visitor: Visitor, form: AnswerForm) -> None:
+    texts = TEXTS[visitor.language]
+    if len(form.comment) > LONGEST_COMMENT:
+        problem = texts["comment_too_long"].format(n=LONGEST_COMMENT)
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "refused", problem)
+    scale = room_of(request).store.campaign().scale.values
+    if form.choice == "grade" and form.grade not in scale:
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "refused", texts["not_a_choice"])

@@ -1,0 +1,39 @@
+"""Settings of the assessment screen's server."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from normastcu.collection.settings import Settings
+
+Language = Literal["pt", "en"]
+
+
+class ServerSettings(Settings):
+    """How the pages are served.
+
+    Attributes
+    ----------
+    signing_key
+        Signs sessions and tokens; at least 32 random bytes. A new key ends every session.
+    secure_cookies
+        Whether the pages come over TLS: the session's cookie is then never sent without it.
+    languages
+        The languages to choose from; the first is shown to a browser that asks for neither.
+    content_language
+        The language of queries and documents, for screen readers (BCP 47).
+    instructions
+        The instructions by language, as plain text with an empty line between paragraphs;
+        where a language is absent, the page that comes with the project.
+
+    Examples
+    --------
+    >>> ServerSettings(signing_key=bytes(32)).languages
+    ('pt', 'en')
+    """
+
+    signing_key: bytes = Field(min_length=32, repr=False)
+    secure_cookies: bool = False
+    languages: tuple[Language, ...] = Field(default=("pt", "en"), min_length=1)
+    content_language: str = Field(default="pt-BR", pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")
+    instructions: dict[Language, str] = Field(default={})

@@ -1,0 +1,194 @@
+// A pair: its choices, its comment, saving them, and the way to the next pair.
+
+import { DocumentPanel } from "./document.js";
+import { bindKeys } from "./keys.js";
+import { byId, fill, outbox, remember, remembered, texts, waitingText } from "./shared.js";
+import { bindSuggestions } from "./suggesting.js";
+
+const COMMENT_PAUSE_MS = 900;
+
+const pair = JSON.parse(byId("pair").textContent);
+const slot = `answer ${pair.id}`;
+const draft = `draft ${pair.id}`;
+const radios = [...document.querySelectorAll("#answer input[type=radio]")];
+const comment = byId("comment");
+const state = byId("save-state");
+const here = document.querySelector(".strip [aria-current=step]");
+const otherTabs = new BroadcastChannel("assessment");
+
+let current = { choice: pair.choice, grade: pair.grade };
+let destination = null; // where to go once everything is saved
+let wantedToLeave = false; // while something waited
+let commentTimer = 0;
+
+// Time counts while the page can be seen.
+const seen = {
+  total: 0,
+  since: document.hidden ? null : performance.now(),
+  get seconds() {
+    const now = this.since === null ? 0 : performance.now() - this.since;
+    return Math.round((this.total + now) / 100) / 10;
+  },
+  follow() {
+    if (document.hidden && this.since !== null) {
+      this.total += performance.now() - this.since;
+      this.since = null;
+    } else if (!document.hidden && this.since === null) this.since = performance.now();
+  },
+};
+
+function show(name, text) {
+  state.dataset.state = name;
+  state.textContent = text;
+}
+
+function showSaved() {
+  if (current.choice === null) show("none", texts.state_none);
+  else if (current.choice === "skipped") show("skipped", texts.was_skipped);
+  else show("saved", texts.saved);
+}
+
+function showChoice() {
+  const value = current.choice === "grade" ? String(current.grade) : current.choice;
+  for (const radio of radios) radio.checked = radio.value === value;
+}
+
+function save() {
+  clearTimeout(commentTimer);
+  show("saving", texts.saving);
+  return outbox.put(slot, pair.answer_path, {
+    ...current,
+    comment: comment.value,
+    seconds: seen.seconds,
+  });
+}
+
+function choose(radio) {
+  if (pair.closed) return;
+  radio.checked = true;
+  current = radio.value === "unknown"
+    ? { choice: "unknown", grade: null }
+    : { choice: "grade", grade: Number(radio.value) };
+  if (byId("go-on").checked) destination = "next open";
+  save();
+}
+
+function skip() {
+  if (pair.closed) return;
+  current = { choice: "skipped", grade: null };
+  showChoice();
+  destination = "next open";
+  save();
+}
+
+function saveComment() {
+  if (current.choice === null) {
+    remember(draft, comment.value);
+    show("none", comment.value ? texts.draft_kept : texts.state_none);
+  } else save();
+}
+
+async function goTo(path) {
+  if (!path) return;
+  destination = path;
+  if (await outbox.flush()) location.assign(path);
+  else destination = null;
+}
+
+outbox.addEventListener("sending", ({ detail }) => {
+  if (detail.slot === slot) show("saving", texts.saving);
+});
+outbox.addEventListener("saved", ({ detail }) => {
+  if (detail.slot !== slot || outbox.waitingIn(slot)) return;
+  remember(draft, null);
+  wantedToLeave = false;
+  otherTabs.postMessage({ slot, current, comment: comment.value });
+  here.className = current.choice;
+  showSaved();
+  if (destination !== null && outbox.size === 0) {
+    location.assign(destination === "next open" ? detail.answer.next : destination);
+  }
+});
+for (const reason of ["offline", "signed-out", "stale"]) {
+  outbox.addEventListener(reason, ({ detail }) => {
+    if (!outbox.waitingIn(slot)) return;
+    wantedToLeave ||= destination !== null;
+    const stays = reason === "offline" && wantedToLeave;
+    show(reason, stays ? texts.offline_stay : waitingText(reason, detail.size));
+    byId("waiting").hidden = true;
+    destination = null;
+  });
+}
+outbox.addEventListener("refused", ({ detail }) => {
+  if (detail.slot !== slot) return;
+  destination = null;
+  current = { choice: pair.choice, grade: pair.grade };
+  showChoice();
+  show("refused", fill(texts.refused, { reason: detail.message }));
+});
+otherTabs.addEventListener("message", ({ data }) => {
+  if (data.slot !== slot) return;
+  current = data.current;
+  comment.value = data.comment;
+  here.className = current.choice;
+  showChoice();
+  showSaved();
+});
+
+for (const radio of radios) radio.addEventListener("change", () => choose(radio));
+comment.addEventListener("input", () => {
+  clearTimeout(commentTimer);
+  commentTimer = setTimeout(saveComment, COMMENT_PAUSE_MS);
+});
+comment.addEventListener("change", saveComment);
+byId("skip").addEventListener("click", skip);
+document.addEventListener("visibilitychange", () => seen.follow());
+
+const goOn = byId("go-on");
+goOn.checked = remembered("go on") !== null;
+goOn.addEventListener("change", () => remember("go on", goOn.checked ? "yes" : null));
+
+// A page is left only when nothing waits: an error page in its place would help nobody.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='/']");
+  if (!link || link.id === "open-document" || outbox.size === 0) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  goTo(link.getAttribute("href"));
+});
+for (const form of document.querySelectorAll("#undo-form, .languages")) {
+  form.addEventListener("submit", async (event) => {
+    if (outbox.size === 0) return;
+    event.preventDefault();
+    if (await outbox.flush()) form.requestSubmit(event.submitter);
+    else show("offline", texts.offline_stay);
+  });
+}
+
+const waiting = outbox.waitingIn(slot);
+if (waiting) {
+  current = { choice: waiting.body.choice, grade: waiting.body.grade };
+  comment.value = waiting.body.comment;
+  showChoice();
+  show("saving", texts.saving);
+} else {
+  showChoice();
+  if (current.choice === null && remembered(draft)) comment.value = remembered(draft);
+  showSaved();
+}
+if (comment.value) byId("comment-box").open = true;
+
+const panel = new DocumentPanel(pair);
+const suggestions = bindSuggestions(pair);
+bindKeys({
+  radios,
+  choose,
+  skip,
+  panel,
+  next: () => goTo(byId("next").getAttribute("href")),
+  previous: () => goTo(byId("previous")?.getAttribute("href")),
+  home: () => goTo("/"),
+  undo: () => byId("undo-form").requestSubmit(byId("undo")),
+  comment: () => { byId("comment-box").open = true; comment.focus(); },
+  suggest: () => suggestions.open(),
+});

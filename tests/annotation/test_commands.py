@@ -1,0 +1,124 @@
+"""The commands, with a catalog of dictionaries behind them."""
+
+import functools
+
+import click
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from tests.annotation.campaigns import campaign_settings, documents, grade, id_of, pool, queries
+
+from normastcu.annotation.commands import annotate_group
+from normastcu.annotation.errors import AnnotationError
+from normastcu.annotation.store import AnnotationStore
+
+
+class FakeCatalog(dict):
+    def load(self, name):
+        value = self[name]
+        return value() if callable(value) else value
+
+    def exists(self, name):
+        return name in self
+
+
+def guard(command):
+    @functools.wraps(command)
+    def wrapped(*args, **kwargs):
+        try:
+            return command(*args, **kwargs)
+        except AnnotationError as error:
+            raise click.ClickException(str(error)) from error
+
+    return wrapped
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "annotation.sqlite"
+
+
+@pytest.fixture
+def catalog(path):
+    settings = campaign_settings()
+    return FakeCatalog(
+        {
+            "annotation_store": lambda: AnnotationStore(path),
+            "params:annotation": settings.annotation.model_dump(),
+            "params:collection": settings.collection,
+            "params:scale": settings.scale.model_dump(),
+            "pool": pool(),
+            "queries": queries(),
+            "documents@chunks": lambda: iter([documents()]),
+        }
+    )
+
+
+@pytest.fixture
+def annotate(catalog):
+    """Return a function that runs a command and returns its result."""
+    group = annotate_group(lambda _: catalog, guard)
+    return lambda *arguments: CliRunner().invoke(group, [str(argument) for argument in arguments])
+
+
+def test_a_campaign_from_the_first_command_to_the_last(annotate, path, tmp_path):
+    assert annotate("prepare").output == "5 pairs of 2 queries, 5 of them new; 5 documents.\n" + (
+        "1 more assessors are needed: add them with `kedro annotate assessors NAME...`.\n"
+    )
+    links = annotate("assessors", "A", "B", "--address", "https://host/").output.splitlines()
+    assert [line.split("/enter/")[0] for line in links] == ["A: https://host", "B: https://host"]
+    with AnnotationStore(path) as store:
+        assert store.person_of_token(links[1].split("/enter/")[1]).name == "B"
+        grade(store, id_of(store, "A"), ("q1", "d1"), 2)
+    assert annotate("publish", tmp_path / "out").output.startswith("1 judgments written")
+    assert len(pd.read_parquet(tmp_path / "out" / "judgments.parquet")) == 1
+    assert annotate("close").output == "The campaign is closed.\n"
+    assert annotate("export", tmp_path / "c.zip").exit_code == 0
+    assert annotate("import", tmp_path / "c.zip").output == "This campaign is there already.\n"
+    assert annotate("reopen").output == "The campaign is open.\n"
+
+
+def test_a_campaign_is_imported_into_a_new_database(annotate, catalog, tmp_path):
+    annotate("prepare")
+    annotate("export", tmp_path / "c.zip")
+    catalog["annotation_store"] = lambda: AnnotationStore(tmp_path / "new.sqlite")
+    assert annotate("import", tmp_path / "c.zip").output == "The campaign is imported.\n"
+
+
+def test_judgments_are_imported_from_a_csv(annotate, tmp_path):
+    annotate("prepare")
+    annotate("assessors", "A")
+    file = tmp_path / "judgments.csv"
+    file.write_text("query_id,doc_id,annotator,grade\nq1,d1,A,2\n", encoding="utf-8")
+    assert annotate("import", file).output == "1 judgments imported.\n"
+
+
+def test_links_are_renewed_and_revoked_and_people_listed(annotate):
+    assert "nobody yet" in annotate("assessors").output
+    annotate("assessors", "boss", "--administrator")
+    first = annotate("assessors", "A").output
+    assert annotate("assessors", "--renew", "A").output not in ("", first)
+    assert annotate("assessors", "--revoke", "A").output == "A: the link is revoked.\n"
+    assert annotate("assessors").output == "A: assessor, revoked\nboss: administrator\n"
+
+
+def test_a_pool_can_come_from_a_file(annotate, catalog, tmp_path):
+    del catalog["pool"]
+    missing = annotate("prepare")
+    assert missing.exit_code == 1
+    assert "There is no pool yet" in missing.output
+    file = tmp_path / "pairs.csv"
+    file.write_text("query_id,doc_id\nq1,d1\n", encoding="utf-8")
+    assert annotate("prepare", "--pool", file).output.startswith("1 pairs of 1 queries")
+
+
+def test_without_documents_the_message_names_the_pipeline(annotate, catalog):
+    del catalog["documents@chunks"]
+    assert "kedro run --pipelines ingestion" in annotate("prepare").output
+
+
+def test_serving_openly_without_tls_is_warned_of(annotate):
+    result = annotate("serve", "--host", "0.0.0.0")
+    assert "without TLS" in result.output
+    assert "There is no campaign" in result.output
+    assert result.exit_code == 1

@@ -1,0 +1,175 @@
+"""MLflow's own screen on the runs of judges: sorted by a tau, two compared, kappa against tau."""
+
+import os
+import queue
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from mlflow.tracking import MlflowClient
+from playwright.sync_api import BrowserContext, Page, expect
+
+from normastcu.tracking.runs import JudgeRecord, Parent, write_judge
+
+JUDGES = {"careful": (0.82, 0.95), "hasty": (0.41, 0.62), "lucky": (0.35, 0.88)}
+TAU = "tau_b.P_10"
+KAPPA = "kappa_reference"
+STARTED = "Application startup complete"
+LONG_S = 120
+QUIET = {
+    "DO_NOT_TRACK": "true",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+}
+
+
+def no_files(folder: Path) -> None:
+    """Make none."""
+
+
+def write_store(folder: Path) -> str:
+    """Track three judges and one without a tau, in the order of their names; return the store."""
+    store = f"sqlite:///{folder / 'mlflow.db'}"
+    client = MlflowClient(store)
+    experiment = client.create_experiment("normastcu", (folder / "artifacts").as_uri())
+    parent = Parent(client.create_run(experiment, run_name="comparison").info.run_id, experiment)
+    numbers = {name: {KAPPA: kappa, TAU: tau} for name, (kappa, tau) in JUDGES.items()}
+    for name, metrics in {**numbers, "mute": {KAPPA: 0.1}}.items():
+        record = JudgeRecord(name, {"model": f"{name}-1"}, metrics, {}, identity=name)
+        write_judge(client, parent, record, no_files)
+    client.set_terminated(parent.run_id)
+    return store
+
+
+def wait_until_started(server: subprocess.Popen[str]) -> None:
+    """Read what the server prints, and go on reading so that it never waits for a reader."""
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def read() -> None:
+        for line in server.stdout or ():
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    said = ""
+    while (line := lines.get(timeout=LONG_S)) is not None:
+        said += line
+        if STARTED in line:
+            return
+    pytest.fail(f"MLflow's server did not start: {said}")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of MLflow's server on a store with three judges."""
+    folder = tmp_path_factory.mktemp("tracked")
+    store = write_store(folder)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--workers", "1", "--backend-store-uri", store]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=os.environ | QUIET,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as server:
+        try:
+            wait_until_started(server)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            # The server has workers of its own, which end with their group.
+            os.killpg(server.pid, signal.SIGTERM)
+
+
+@pytest.fixture
+def page(contexts: Callable[..., BrowserContext], address: str) -> Iterator[Page]:
+    """Return the runs of the experiment, as somebody sees them who comes for the first time."""
+    context = contexts(viewport={"width": 1600, "height": 900})
+    context.set_default_timeout(LONG_S * 1000)
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    page = context.new_page()
+    page.goto(f"{address}/#/experiments/1/runs")
+    page.get_by_role("link", name="comparison").wait_for()
+    # An assistant takes a third of the width at the first visit.
+    page.get_by_role("button", name="Close", exact=True).click()
+    yield page
+    assert [url for url in asked if not url.startswith((f"{address}/", "data:", "blob:"))] == []
+
+
+def sort_by(page: Page, metric: str) -> None:
+    """Choose a metric in the menu `Sort`."""
+    page.get_by_role("button", name="Sort:").click()
+    page.get_by_placeholder("Search", exact=True).fill(metric)
+    page.get_by_role("menuitemcheckbox", name=metric, exact=True).click()
+    expect(page.get_by_role("button", name=f"Sort: {metric}")).to_be_visible()
+
+
+def show_columns(page: Page, *names: str) -> None:
+    """Tick columns in the menu `Columns`."""
+    page.get_by_role("button", name="Columns", exact=True).click()
+    for name in names:
+        page.get_by_placeholder("Search columns").fill(name)
+        page.get_by_text(name, exact=True).first.click()
+    page.keyboard.press("Escape")
+
+
+def rows(page: Page) -> list[str]:
+    """Return the texts of the table's rows, from the top; a row consists of several parts."""
+    parts: list[tuple[int, str]] = [
+        (int(part.get_attribute("row-index") or 0), part.inner_text())
+        for part in page.locator(".ag-body-viewport [role=row][row-index]").all()
+    ]
+    indices = sorted({index for index, _ in parts})
+    return [" ".join(text for at, text in parts if at == index) for index in indices]
+
+
+def choose(page: Page, axis: str, metric: str) -> None:
+    """Choose what an axis of the scatter plot shows."""
+    page.locator(f"#{axis}-axis-selector").click()
+    page.get_by_role("option", name=metric, exact=True).click()
+
+
+def test_the_table_is_sorted_by_a_tau_and_the_undefined_comes_last(page: Page):
+    sort_by(page, TAU)
+    show_columns(page, KAPPA, TAU)
+    expect(page.get_by_role("columnheader", name=TAU)).to_be_visible()
+    expect(page.locator(".ag-body-viewport").get_by_text("0.82")).to_be_visible()
+    names = "|".join([*JUDGES, "mute", "comparison"])
+    shown = rows(page)
+    found = [match.group() for row in shown if (match := re.search(names, row))]
+    assert found[:3] == ["careful", "lucky", "hasty"]
+    assert set(found[3:]) == {"mute", "comparison"}
+    assert [number in row for number, row in zip(("0.95", "0.88", "0.62"), shown[:3], strict=True)]
+
+
+def test_two_judges_are_compared_and_kappa_is_drawn_against_tau(page: Page):
+    sort_by(page, TAU)
+    page.get_by_role("link", name="lucky").wait_for()
+    boxes = page.locator(".ag-pinned-left-cols-container, .ag-body-viewport").get_by_role(
+        "checkbox"
+    )
+    boxes.nth(0).check()
+    boxes.nth(1).check()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_text("Comparing 2 Runs")).to_be_visible()
+    for text in ("careful-1", "lucky-1"):
+        expect(page.get_by_text(text, exact=True)).to_be_visible()
+    page.get_by_role("tab", name="Scatter Plot").click()
+    choose(page, "x", KAPPA)
+    choose(page, "y", TAU)
+    plot = page.locator(".js-plotly-plot").first
+    expect(plot.locator(".xtitle")).to_have_text(KAPPA)
+    expect(plot.locator(".ytitle")).to_have_text(TAU)
+    expect(plot.locator(".scatterlayer .point")).to_have_count(2)
