@@ -1,7 +1,6 @@
 """MLflow's own screen on the runs of judges: sorted by a tau, two compared, kappa against tau."""
 
 import os
-import queue
 import re
 import signal
 import socket
@@ -9,7 +8,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from mlflow.tracking import MlflowClient
@@ -47,49 +48,54 @@ def write_store(folder: Path) -> str:
     return store
 
 
-def wait_until_started(server: subprocess.Popen[str]) -> None:
-    """Read what the server prints, and go on reading so that it never waits for a reader."""
-    lines: queue.Queue[str | None] = queue.Queue()
+@contextmanager
+def served(folder: Path, store: str) -> Iterator[str]:
+    """Yield the address of MLflow's server on a store."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--workers", "1", "--backend-store-uri", store]
+    said = folder / "server.log"
+    with said.open("w") as log:
+        server = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=os.environ | QUIET,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        started = threading.Event()
+        reader = threading.Thread(target=read_along, args=(server, log, started), daemon=True)
+        reader.start()
+        try:
+            assert started.wait(LONG_S), f"MLflow's server did not start: {said.read_text()}"
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            # The server has workers of its own, which end with their group.
+            os.killpg(server.pid, signal.SIGTERM)
+            reader.join(LONG_S)
+            server.communicate()
 
-    def read() -> None:
-        for line in server.stdout or ():
-            lines.put(line)
-        lines.put(None)
 
-    threading.Thread(target=read, daemon=True).start()
-    said = ""
-    while (line := lines.get(timeout=LONG_S)) is not None:
-        said += line
+def read_along(server: subprocess.Popen[str], log: TextIO, started: threading.Event) -> None:
+    """Keep what the server prints, so that it never waits for a reader; say when it answers."""
+    assert server.stdout is not None
+    for line in server.stdout:
+        log.write(line)
         if STARTED in line:
-            return
-    pytest.fail(f"MLflow's server did not start: {said}")
+            log.flush()
+            started.set()
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of MLflow's server on a store with three judges."""
     folder = tmp_path_factory.mktemp("tracked")
-    store = write_store(folder)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--workers", "1", "--backend-store-uri", store]
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=os.environ | QUIET,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as server:
-        try:
-            wait_until_started(server)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            # The server has workers of its own, which end with their group.
-            os.killpg(server.pid, signal.SIGTERM)
+    with served(folder, write_store(folder)) as address:
+        yield address
 
 
 @pytest.fixture
@@ -127,12 +133,11 @@ def show_columns(page: Page, *names: str) -> None:
 
 def rows(page: Page) -> list[str]:
     """Return the texts of the table's rows, from the top; a row consists of several parts."""
-    parts: list[tuple[int, str]] = [
-        (int(part.get_attribute("row-index") or 0), part.inner_text())
-        for part in page.locator(".ag-body-viewport [role=row][row-index]").all()
-    ]
-    indices = sorted({index for index, _ in parts})
-    return [" ".join(text for at, text in parts if at == index) for index in indices]
+    parts: dict[int, str] = {}
+    for part in page.locator("[role=row][row-index]:has([role=gridcell])").all():
+        index = int(part.get_attribute("row-index") or 0)
+        parts[index] = f"{parts.get(index, '')} {part.inner_text()}"
+    return [parts[index] for index in sorted(parts)]
 
 
 def choose(page: Page, axis: str, metric: str) -> None:
@@ -157,11 +162,9 @@ def test_the_table_is_sorted_by_a_tau_and_the_undefined_comes_last(page: Page):
 def test_two_judges_are_compared_and_kappa_is_drawn_against_tau(page: Page):
     sort_by(page, TAU)
     page.get_by_role("link", name="lucky").wait_for()
-    boxes = page.locator(".ag-pinned-left-cols-container, .ag-body-viewport").get_by_role(
-        "checkbox"
-    )
-    boxes.nth(0).check()
-    boxes.nth(1).check()
+    for name in ("careful", "lucky"):
+        row = page.locator("[role=row]").filter(has=page.get_by_role("link", name=name))
+        row.get_by_role("checkbox").check()
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_text("Comparing 2 Runs")).to_be_visible()
     for text in ("careful-1", "lucky-1"):

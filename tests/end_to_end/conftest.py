@@ -68,7 +68,11 @@ def kedro_run(project: Path) -> Callable[..., None]:
 
 @pytest.fixture
 def world(project: Path) -> Path:
-    """Write the tiny world of the environment `test`: 3 queries, 5 documents, 3 assessors, 0..3."""
+    """Write the tiny world of the environment `test`: 3 queries, 5 documents, 3 assessors, 0..3.
+
+    A run made elsewhere has a document that the collection lacks, two of one score, and nothing
+    for the third query.
+    """
     raw = project / "data" / "01_raw" / "test"
     (raw / "labels").mkdir(parents=True)
     documents = [
@@ -102,6 +106,10 @@ def world(project: Path) -> Path:
         json.dumps(dict(zip(("query_id", "doc_id", "grade"), row, strict=True))) for row in labels
     ]
     (raw / "labels" / "second.jsonl").write_text("\n".join(lines))
+    (raw / "runs").mkdir()
+    (raw / "runs" / "elsewhere.run").write_text(
+        "1 Q0 x 1 3 t\n1 Q0 gone 2 2 t\n1 Q0 00123 3 1 t\n01 Q0 LEI 1 0.5 t\n01 Q0 lei 2 0.5 t\n"
+    )
     return raw
 
 

@@ -48,24 +48,32 @@ class Optional:
     schema
         Import path of the pandera model whose columns the empty table has.
     missing
-        What is said in the log when the file is not there.
+        What is said in the log, once, when the file is not there; nothing where another table,
+        which is made together with this one, says so already.
     metadata
         For Kedro-Viz.
     """
 
     def __init__(
-        self, *, filepath: str, schema: str, missing: str, metadata: dict[str, Any] | None = None
+        self,
+        *,
+        filepath: str,
+        schema: str,
+        missing: str | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(filepath=filepath, metadata=metadata)  # type: ignore[call-arg]
         self._schema = schema
-        self._missing = missing
+        self._unsaid = missing
 
     def load(self) -> pd.DataFrame:
         """Return the table, empty where there is no file."""
         if self._exists():  # type: ignore[attr-defined]
             table: pd.DataFrame = super().load()  # type: ignore[misc]
             return table
-        logger.warning("%s", self._missing)
+        if self._unsaid:
+            logger.warning("%s", self._unsaid)
+            self._unsaid = None
         empty: pd.DataFrame = load_obj(self._schema).empty()
         return empty
 

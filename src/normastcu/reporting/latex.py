@@ -29,9 +29,7 @@ def to_latex(table: pd.DataFrame) -> str:
     >>> print(to_latex(table).splitlines()[3])
     me & me, 95 \% CI & mae \\
     """
-    shown = table.drop(
-        columns=[name for name in table.columns if LEFT_OUT.search(name)]
-    )
+    shown = table.drop(columns=[name for name in table.columns if LEFT_OUT.search(name)])
     shown = shown.drop(columns=[name for name in shown.columns if _says_nothing(shown, name)])
     for name in shown.columns:
         if pd.api.types.is_string_dtype(shown[name]):
