@@ -1,6 +1,7 @@
 """Every dataset of every pipeline is declared, validated and shown in Kedro-Viz."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 import yaml
@@ -9,9 +10,11 @@ from kedro.framework.project import pipelines
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
 from kedro.io import MemoryDataset
+from kedro.pipeline import Pipeline
 
 from normastcu import environment
-from normastcu.environment import Place
+from normastcu.configuration import RESOLVERS
+from normastcu.environment import Place, active_systems
 from normastcu.judging.settings import slug
 from normastcu.pipeline_registry import register_pipelines
 
@@ -23,10 +26,16 @@ SIX = {
     "retrieval_runs",
     "meta_evaluation",
 }
-NOT_A_TABLE = ("Raw", "Figure", "Memory", "Prompt", "Store", "Credentials", "Page")
+NOT_A_TABLE = (
+    *("Raw", "Figure", "Memory", "Prompt", "Store", "Credentials", "Page"),
+    *("JSON", "Lucene", "Lines"),
+)
+SHARED = ("llm_judging", "retrieval_runs")
+IN_MEMORY = ("plan", "measured_runs")
+USED_ELSEWHERE = {"credentials", "annotation_store"}
 
 
-@pytest.fixture(params=["base", "normastcu", "test"])
+@pytest.fixture(params=["base", "juristcu", "normastcu", "screen", "test"])
 def context(request, project_root, monkeypatch) -> KedroContext:
     """Return the context of each environment, without any variable set."""
     monkeypatch.chdir(project_root)
@@ -53,15 +62,26 @@ def names_of(pipeline) -> set[str]:
 
 
 def declared_as(name: str) -> str:
-    """Return the entry under which a dataset is declared: judges share theirs."""
-    return re.sub(r"^llm_judging\.\w+\.", "llm_judging.{judge}.", name)
+    """Return the entry under which a dataset is declared: judges share theirs, and systems."""
+    name = re.sub(r"^llm_judging\.\w+\.", "llm_judging.{judge}.", name)
+    return re.sub(r"^retrieval_runs\.\w+\.", "retrieval_runs.{system}.", name)
 
 
 @pytest.fixture
-def base(project_root, monkeypatch) -> dict:
+def pipelines_of(project_root, monkeypatch) -> Callable[[str], dict[str, Pipeline]]:
+    """Return a function that gives the pipelines of an environment."""
+
+    def register(env: str) -> dict[str, Pipeline]:
+        monkeypatch.setattr(environment._Present, "place", Place(project_root / "conf", env))
+        return register_pipelines()
+
+    return register
+
+
+@pytest.fixture
+def base(pipelines_of) -> dict[str, Pipeline]:
     """Return the pipelines of base."""
-    monkeypatch.setattr(environment._Present, "place", Place(project_root / "conf", "base"))
-    return register_pipelines()
+    return pipelines_of("base")
 
 
 def test_every_dataset_of_every_pipeline_is_declared(context):
@@ -69,12 +89,14 @@ def test_every_dataset_of_every_pipeline_is_declared(context):
     for name in set().union(*map(names_of, pipelines.values())):
         dataset = catalog.get(name)
         assert dataset is not None, name
-        assert type(dataset) is not MemoryDataset or name.endswith(".plan"), name
+        assert type(dataset) is not MemoryDataset or name.split(".")[-1] in IN_MEMORY, name
 
 
 def test_no_entry_is_a_pattern_that_would_hide_a_typing_error(declared_entries):
     patterns = [name for name in declared_entries if "{" in name]
-    assert all(name.startswith("llm_judging.{judge}.") for name in patterns)
+    shared = tuple(f"{namespace}.{{" for namespace in SHARED)
+    assert all(re.fullmatch(r"\w+\.\{\w+\}\.\w+", name) for name in patterns)
+    assert all(name.startswith(shared) for name in patterns)
 
 
 def test_every_entry_has_a_layer_a_preview_and_its_validator(declared_entries):
@@ -86,10 +108,15 @@ def test_every_entry_has_a_layer_a_preview_and_its_validator(declared_entries):
             assert viz["preview_args"]["nrows"], name
 
 
-def test_every_entry_is_used(declared_entries, base):
-    used = set().union(*(names_of(pipeline) for pipeline in base.values()))
-    # The judges of base are asked nothing, so that they need no key.
-    assert set(declared_entries) == {declared_as(name) for name in used} | {"credentials"}
+def test_every_entry_is_used(declared_entries, pipelines_of):
+    used = {
+        declared_as(name)
+        for env in ("base", "screen", "test")
+        for pipeline in pipelines_of(env).values()
+        for name in names_of(pipeline)
+    }
+    # A command of its own reads what the screen keeps; a judge or encoder takes the credentials.
+    assert set(declared_entries) == used | USED_ELSEWHERE
 
 
 def test_every_validator_can_be_resolved(context):
@@ -97,23 +124,33 @@ def test_every_validator_can_be_resolved(context):
 
 
 def test_the_registry_is_explicit_and_holds_no_empty_pipeline(base):
-    built = {"ingestion", "human_qrels", "llm_judging", "meta_evaluation"}
-    assert set(base) == built | {"full", "__default__"}
-    assert built <= SIX
+    assert set(base) == SIX | {"full", "__default__"}
     assert all(pipeline.nodes for pipeline in base.values())
-    everything = set().union(*(base[name].nodes for name in built))
+    everything = set().union(*(base[name].nodes for name in SIX))
     assert set(base["full"].nodes) == everything
 
 
 def test_the_judges_are_those_that_the_parameters_name(context):
     """The registry reads the list by itself; it must be the one that the session sees."""
     named = context.config_loader["parameters"]["active_judges"]
-    slugs = {
-        name.split(".")[1]
-        for name in pipelines["full"].datasets()
-        if name.startswith("llm_judging.")
-    }
-    assert slugs == {slug(name) for name in named}
+    assert slugs_in("llm_judging") == {slug(name) for name in named}
+
+
+def test_the_systems_are_those_that_the_parameters_name(context):
+    """An environment without the list has no systems, and not those of base."""
+    parameters = context.config_loader["parameters"]
+    systems = active_systems(RESOLVERS)
+    of_its_own = slugs_in("retrieval_runs")
+    assert of_its_own == set(systems.slugs.values())
+    if of_its_own:
+        assert list(systems.active) == parameters["active_systems"] or not systems.active
+        assert list(systems.pooling) == parameters["pooling_systems"]
+
+
+def slugs_in(namespace: str) -> set[str]:
+    """Return the namespaces of single judges or systems in the whole chain."""
+    names = (name.split(".") for name in pipelines["full"].datasets())
+    return {parts[1] for parts in names if parts[0] == namespace}
 
 
 @pytest.mark.parametrize("variable", ["base", "test"])
@@ -147,4 +184,4 @@ def test_layers_follow_the_flow_of_the_data(declared_entries, base):
         inputs = [name for name in node.inputs if not name.startswith("params:")]
         before = [layer[declared_as(name).split("@")[0]] for name in inputs]
         after = [layer[declared_as(name).split("@")[0]] for name in node.outputs]
-        assert max(before) <= min(after), node.name
+        assert max(before, default=0) <= min(after), node.name

@@ -86,7 +86,7 @@ def test_every_pair_is_graded_and_a_second_run_asks_nothing(kedro_run, project, 
     assert cost["cost_per_1000_pairs"] == pytest.approx(1000 * expected / PAIRS)
     qrels = project / "data/07_model_output/test/judge_qrels/good.model_rationale.qrels"
     assert len(qrels.read_text().splitlines()) == PAIRS
-    assert "trata do art." in (project / "data/08_reporting/test/replies.html").read_text()
+    assert "trata do art." in (project / "data/08_reporting/test/replies_en.html").read_text()
 
 
 def test_a_changed_prompt_document_or_address_asks_for_exactly_what_changed(
@@ -260,7 +260,7 @@ def test_planted_secrets_show_up_nowhere_else(
         assert secret not in printed
         assert secret.encode() not in tracked
     meant = re.compile(
-        r"01_raw/|documents\.parquet|llm_judgments|judges/.*/judgments|replies\.html"
+        r"01_raw/|documents\.parquet|llm_judgments|judges/.*/judgments|replies_(en|pt)\.html"
     )
     for path in (path for path in (project / "data").rglob("*") if path.is_file()):
         content = path.read_bytes()

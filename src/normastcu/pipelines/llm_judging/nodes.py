@@ -291,8 +291,8 @@ def show_replies(
     documents: pd.DataFrame,
     collection: str,
     scale: GradeScale,
-) -> str:
-    """Return the page on which people read what the judges answered."""
+) -> tuple[str, str]:
+    """Return the page on which people read what the judges answered, in English and Portuguese."""
     people = means[[*PAIR, "mean_grade", "grades"]].rename(columns={"mean_grade": "reference"})
     table = (
         judgments.rename(columns={"annotator": "judge"})
@@ -300,7 +300,10 @@ def show_replies(
         .merge(documents[["doc_id", "title"]], on="doc_id", how="left")
         .merge(people, on=PAIR, how="left")
     )
-    return replies_page(table, collection, scale)
+    return (
+        replies_page(table, collection, scale, "en"),
+        replies_page(table, collection, scale, "pt"),
+    )
 
 
 def report(judge: Judge, stopped: str | None, n_known: int, n_calls: int) -> pd.DataFrame:

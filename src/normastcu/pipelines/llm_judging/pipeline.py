@@ -184,7 +184,7 @@ def _summary(judges: Sequence[Judge]) -> Pipeline:
                     "params:collection",
                     "params:scale",
                 ],
-                "replies_page",
+                ["replies_en", "replies_pt"],
                 name="show_replies",
             ),
         ],
