@@ -7,13 +7,12 @@ an iterator, so that memory does not grow with their number.
 """
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 
 from normastcu.collection.settings import GradeScale
 from normastcu.judging.client import ChatClient, RawReply
@@ -26,16 +25,15 @@ from normastcu.judging.settings import ModelSettings
 from normastcu.judging.steps import Asking, Open, Step, next_step
 from normastcu.judging.store import ReplyStore, StoreError
 from normastcu.judging.transport import Transport, advice
+from normastcu.services.crew import work_off
 from normastcu.services.failures import PASSING, CallFailure
-from normastcu.services.patience import Clock, Stopped
+from normastcu.services.patience import Clock
 
 LOGGER = logging.getLogger(__name__)
 
 Shorten = Callable[[Request], Request | None]
 """Returns the request with less of the document, None where nothing would be left."""
 
-_TICK_S = 0.2
-_GRACE_S = 0.5
 _FAILURES_IN_A_ROW = 20
 
 
@@ -172,63 +170,24 @@ class _Run:
 
 def _ask_all(run: _Run, requests: Iterator[Open], client: ChatClient, clock: Clock | None) -> None:
     """Have all requests asked, and return when the last one has ended."""
-    crew = _Crew(run, Transport(client, run.model, run.stopping, clock), requests)
+    transport = Transport(client, run.model, run.stopping, clock)
+
     try:
-        crew.work()
+        work_off(
+            requests,
+            lambda one: _Dialogue(run, transport, one).hold(one.step),
+            threads=run.model.concurrency,
+            stop=run.stopping,
+            tick=run.asking.progress.tick,
+        )
     except KeyboardInterrupt:
-        crew.leave()
         LOGGER.warning(
             "Interrupted. What was answered is stored; the same command goes on where it stopped."
         )
         raise
+    except StoreError as error:
+        run.stop(str(error))
     client.close()
-
-
-class _Crew:
-    """Threads that take one request after the other."""
-
-    def __init__(self, run: _Run, transport: Transport, requests: Iterator[Open]) -> None:
-        self._run, self._transport, self._requests = run, transport, requests
-        self._taking = Lock()
-        self._crash: Exception | None = None
-        # Daemons: a call that never answers must not keep an interrupted process alive.
-        self._threads = [
-            Thread(target=self._take, daemon=True) for _ in range(run.model.concurrency)
-        ]
-
-    def work(self) -> None:
-        """Ask until nothing is left or the run is stopped."""
-        for thread in self._threads:
-            thread.start()
-        for thread in self._threads:
-            while thread.is_alive():
-                thread.join(_TICK_S)
-                self._run.asking.progress.tick()
-        if self._crash is not None:
-            raise self._crash
-
-    def leave(self) -> None:
-        """Begin nothing more, give the calls under way a moment, and leave the others behind."""
-        self._run.stopping.set()
-        deadline = time.monotonic() + _GRACE_S
-        for thread in self._threads:
-            thread.join(max(deadline - time.monotonic(), 0.0))
-
-    def _take(self) -> None:
-        try:
-            while not self._run.stopping.is_set():
-                with self._taking:
-                    one = next(self._requests, None)
-                if one is None:
-                    return
-                _Dialogue(self._run, self._transport, one).hold(one.step)
-        except Stopped:
-            pass
-        except StoreError as error:
-            self._run.stop(str(error))
-        except Exception as error:
-            self._crash = error
-            self._run.stopping.set()
 
 
 class _Dialogue:
