@@ -100,14 +100,14 @@ def check_globals(given: Mapping[str, Any], base: Path, env: Path) -> None:
         missing = [name for name in OWN if name not in (stated or {})]
         if missing:
             raise ParameterError(
-                f"{_shown(path)} does not say `{'`, `'.join(missing)}`. An environment states its "
+                f"{shown(path)} does not say `{'`, `'.join(missing)}`. An environment states its "
                 "own, so that it never takes the sample collection for its own; null means none."
             )
     try:
         Globals.model_validate(given)
     except ValidationError as error:
         origins = [
-            (_shown(file), read_yaml(file)) for file in (base / path.name, path) if file.is_file()
+            (shown(file), read_yaml(file)) for file in (base / path.name, path) if file.is_file()
         ]
         problems = [_sentence(problem, (), origins) for problem in error.errors(include_url=False)]
         raise ParameterError(
@@ -143,7 +143,7 @@ def check_parameters(
         Naming for every problem the key, the value, the file and what is expected.
     """
     files = [path for folder in folders for path in sorted(folder.glob("parameters*.yml"))]
-    origins = [(_shown(file), read_yaml(file)) for file in files] + [("--params", dict(runtime))]
+    origins = [(shown(file), read_yaml(file)) for file in files] + [("--params", dict(runtime))]
     problems = []
     for name, value in given.items():
         if name in RUNTIME_PARAMETERS:
@@ -209,5 +209,6 @@ def read_yaml(file: Path) -> Any:
     return yaml.safe_load(file.read_text(encoding="utf-8"))
 
 
-def _shown(file: Path) -> str:
+def shown(file: Path) -> str:
+    """Return how messages name a file of the configuration: from its folder conf on."""
     return str(Path(*file.parts[-3:]))

@@ -9,7 +9,12 @@ from typing import Any
 from kedro.config import MissingConfigException, OmegaConfigLoader
 from kedro.utils import find_kedro_project
 
-from normastcu.configuration import DEFAULT_ENVIRONMENT, read_yaml
+from normastcu.configuration import (
+    DEFAULT_ENVIRONMENT,
+    ParameterError,
+    read_yaml,
+    shown,
+)
 from normastcu.judging.settings import Judge, load_judges
 from normastcu.retrieval.library import Systems, load_systems
 
@@ -64,6 +69,8 @@ def active_judges(resolvers: Mapping[str, Any]) -> list[Judge]:
     ------
     JudgingError, CollectionError
         For an unknown judge, a wrong setting, two judges with one slug.
+    ParameterError
+        Where `active_judges` is no list.
     """
     place = present()
     return load_judges(_library("judges", place, resolvers), _named(ACTIVE, place))
@@ -76,6 +83,8 @@ def active_systems(resolvers: Mapping[str, Any]) -> Systems:
     ------
     RetrievalError, CollectionError
         For an unknown system, a wrong setting, two systems with one slug.
+    ParameterError
+        Where one of the two lists is none.
     """
     place = present()
     return load_systems(
@@ -102,12 +111,30 @@ def _library(name: str, place: Place, resolvers: Mapping[str, Any]) -> Mapping[s
     return library
 
 
-def _named(parameter: str, place: Place) -> Any:
-    """Return a list of the environment; one that has none has none, not that of base."""
+def _named(parameter: str, place: Place) -> list[Any]:
+    """Return a list of the environment; one that has none has none, not that of base.
+
+    Raises
+    ------
+    ParameterError
+        Where it is no list.
+    """
     folder = place.conf / place.env
     own = "base" if place.env == DEFAULT_ENVIRONMENT else place.env
     for path in (*folder.glob("parameters*.yml"), *(place.conf / own).glob("parameters*.yml")):
         named = read_yaml(path) or {}
         if parameter in named:
-            return named[parameter] or []
+            return _listed(named[parameter], parameter, path)
     return []
+
+
+def _listed(value: Any, parameter: str, path: Path) -> list[Any]:
+    """Return a list as it is, and nothing as an empty one."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ParameterError(
+            f"`{parameter}` ({shown(path)}) must be a list of names, each with `- ` before "
+            f"it; given: {value!r}."
+        )
+    return value

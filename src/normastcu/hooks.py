@@ -27,10 +27,17 @@ from normastcu.environment import STATIC, Place, active_judges, enter
 from normastcu.judging.spending import check_budget, check_keys
 from normastcu.pipelines.llm_judging.pipeline import SPENDING
 from normastcu.pipelines.optional import OPTIONAL_PARAMETERS
-from normastcu.reporting.summary import find_incomplete, incomplete_sentence, print_summary
+from normastcu.reporting.summary import (
+    find_incomplete,
+    incomplete_sentence,
+    print_folders,
+    print_summary,
+)
+from normastcu.reporting.verdict_summary import print_verdict
 
 SUMMARY = "judge_summary"
 JUDGING_SUMMARY = "judging_summary"
+VERDICT_TABLES = ("verdict", "system_ceiling", "replacement_tests", "cost")
 PLAIN_WIDTH = 120
 
 
@@ -95,7 +102,7 @@ class JudgingHooks:
         self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog
     ) -> None:
         """Show the outcomes by judge, and the command that completes the rest."""
-        if JUDGING_SUMMARY not in pipeline.outputs():
+        if JUDGING_SUMMARY not in pipeline.all_outputs():
             return
         summary, outcomes = catalog.load(JUDGING_SUMMARY), catalog.load("judging_outcomes")
         incomplete = find_incomplete(summary)
@@ -132,19 +139,20 @@ class SpendingHooks:
 
 
 class SummaryHooks:
-    """Prints the judges in a few lines, and where tables and figures lie."""
+    """Prints the judges and the first lines of the report, and where everything lies."""
 
     @hook_impl
     def after_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
         """Print the summary when the run has made one."""
-        if SUMMARY in pipeline.outputs():
-            width = None if sys.stdout.isatty() else PLAIN_WIDTH
-            print_summary(
-                Console(width=width),
-                catalog.load(SUMMARY),
-                catalog.load("human_kappa"),
-                _report_folders(pipeline.outputs(), catalog),
-            )
+        made = pipeline.all_outputs()
+        if SUMMARY not in made:
+            return
+        console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+        summary, people = catalog.load(SUMMARY), catalog.load("human_kappa")
+        given = {name: catalog.load(name) for name in VERDICT_TABLES if name in made}
+        print_summary(console, summary, people)
+        print_verdict(console, summary, people, **given)
+        print_folders(console, _report_folders(made, catalog))
 
 
 def _missing(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, str]:
@@ -166,9 +174,16 @@ def _makers(missing: Mapping[str, str], catalog: DataCatalog) -> list[str]:
 
 
 def _maker(name: str) -> str | None:
-    """Return the first pipeline that makes a dataset."""
-    makers = (key for key, other in pipelines.items() if name in other.all_outputs())
+    """Return the first pipeline that makes a dataset, in whatever form it is read."""
+    makers = (
+        key for key, other in pipelines.items() if _file(name) in map(_file, other.all_outputs())
+    )
     return next(makers, None)
+
+
+def _file(name: str) -> str:
+    """Return the name that all forms of a dataset share: `documents` of `documents@searched`."""
+    return name.partition("@")[0]
 
 
 def _report_folders(names: Collection[str], catalog: DataCatalog) -> list[str]:

@@ -13,7 +13,13 @@ from normastcu.pipelines import (
     retrieval_runs,
 )
 
-REFERENCE_NODES = ("average_grades", "build_qrels", "compare_people")
+REFERENCE_NODES = (
+    "average_grades",
+    "build_qrels",
+    "compare_people",
+    "count_answers",
+    "describe_disagreement",
+)
 
 
 def register_pipelines() -> dict[str, Pipeline]:
@@ -34,7 +40,9 @@ def register_pipelines() -> dict[str, Pipeline]:
         parts["pooling"] = pooling.create_pipeline(systems)
     if judges:
         parts["llm_judging"] = llm_judging.create_pipeline(judges)
-    comparison = meta_evaluation.create_pipeline(judging=bool(judges), ranking=bool(systems.active))
+    comparison = meta_evaluation.create_pipeline(
+        judging=bool(judges), ranking=bool(systems.active), pooling=bool(systems.pooling)
+    )
     reference = people.only_nodes(*(f"human_qrels.{name}" for name in REFERENCE_NODES))
     parts["meta_evaluation"] = judgments + reference + comparison
     full = sum(parts.values(), Pipeline([]))

@@ -3,8 +3,16 @@
 from normastcu.configuration import DEFAULT_ENVIRONMENT, RESOLVERS
 from normastcu.environment import CONFIG_PATTERNS, MERGE_STRATEGY
 from normastcu.hooks import InputHooks, JudgingHooks, ParameterHooks, SpendingHooks, SummaryHooks
+from normastcu.tracking.hooks import TrackingHooks
 
-HOOKS = (ParameterHooks(), InputHooks(), SpendingHooks(), SummaryHooks(), JudgingHooks())
+HOOKS = (
+    ParameterHooks(),
+    InputHooks(),
+    SpendingHooks(),
+    SummaryHooks(),
+    TrackingHooks(),
+    JudgingHooks(),
+)
 
 CONFIG_LOADER_ARGS = {
     "base_env": "base",

@@ -16,7 +16,8 @@ import pytest
 from mlflow.tracking import MlflowClient
 from playwright.sync_api import BrowserContext, Page
 
-from normastcu.tracking.runs import JudgeRecord, Parent, write_judge
+from normastcu.tracking.records import JudgeRecord
+from normastcu.tracking.runs import Parent, write_judge
 
 JUDGES = {"careful": (0.82, 0.95), "hasty": (0.41, 0.62), "lucky": (0.35, 0.88)}
 TAU = "tau_b.P_10"
@@ -126,7 +127,7 @@ def show_column(page: Page, name: str) -> None:
     """Tick a column in the menu `Columns`; the one that is sorted by is there already."""
     page.get_by_role("button", name="Columns", exact=True).click()
     page.get_by_placeholder("Search columns").fill(name)
-    page.get_by_text(name, exact=True).first.click()
+    page.get_by_role("dialog").get_by_text(name, exact=True).first.click()
     page.keyboard.press("Escape")
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from normastcu.reporting.summary import print_summary, summarise_judges
+from normastcu.reporting.summary import print_folders, print_summary, summarise_judges
 
 
 def kappas(**values):
@@ -38,7 +38,8 @@ COVERAGE = pd.DataFrame(
 def printed(summary, people):
     """Return what is printed on a wide console."""
     console = Console(width=120, file=io.StringIO())
-    print_summary(console, summary, people, ["data/08_reporting/x/tables"])
+    print_summary(console, summary, people)
+    print_folders(console, ["data/08_reporting/x/tables"])
     return console.file.getvalue()
 
 

@@ -378,6 +378,7 @@ def _missing(value: object) -> bool:
 def _number(value: object, language: Language) -> str:
     if not isinstance(value, float) or pd.isna(value):
         return str(value)
+    value = round(value, 3) + 0.0  # no minus before a zero
     text = f"{value:.3f}".rstrip("0").rstrip(".") if value == round(value, 2) else f"{value:.3f}"
     text = text.replace("-", "\u2212")
     return text.replace(".", ",") if language == "pt" else text

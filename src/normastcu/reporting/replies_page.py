@@ -5,17 +5,14 @@ text of a reply, a document or a query is escaped by the template, the page may 
 only (by its hash) and load nothing from anywhere.
 """
 
-import base64
-import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from normastcu.collection.settings import GradeScale
+from normastcu.reporting.page_parts import ENVIRONMENT, clean, content_hash, template_part
 
 Language = Literal["en", "pt"]
 
@@ -38,7 +35,6 @@ COLUMNS: Mapping[str, Literal["text", "number"]] = {
 }
 """Columns of the page in their order, and how each is sorted."""
 
-_NO_PART_OF_A_PAGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 LABELS: Mapping[Language, Mapping[str, str]] = {
     "en": {
@@ -170,11 +166,11 @@ def replies_page(
     (True, True)
     """
     labels = LABELS[language]
-    script, style = _part("replies.js"), _part("replies.css")
-    return _ENVIRONMENT.get_template("replies.html.j2").render(
+    script, style = template_part("replies.js"), template_part("replies.css")
+    return ENVIRONMENT.get_template("replies.html.j2").render(
         language=language,
         labels=labels,
-        collection=_clean(collection),
+        collection=clean(collection),
         columns=COLUMNS,
         rows=_rows(table, scale.names, language),
         n_rows=len(table),
@@ -188,32 +184,12 @@ def replies_page(
     )
 
 
-_ENVIRONMENT = Environment(
-    loader=PackageLoader("normastcu.reporting"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-
-
-def _part(name: str) -> str:
-    """Return a file of the templates' folder that is no template."""
-    assert _ENVIRONMENT.loader is not None
-    return _ENVIRONMENT.loader.get_source(_ENVIRONMENT, name)[0]
-
-
 def _policy(script: str, style: str) -> str:
     """Allow this script and this style, and nothing from anywhere else."""
     return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"default-src 'none'; script-src {content_hash(script)}; style-src {content_hash(style)}; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _hash(content: str) -> str:
-    digest = hashlib.sha256(content.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def _rows(
@@ -223,13 +199,13 @@ def _rows(
     for row in table.astype(object).where(table.notna(), None).to_dict("records"):
         grade, reference = row["grade"], row["reference"]
         difference = None if grade is None or reference is None else grade - reference
-        reason = _clean(row["rationale"])
+        reason = clean(row["rationale"])
         yield {
-            "query_id": _clean(row["query_id"]),
-            "query": _clean(row["query"]),
-            "doc_id": _clean(row["doc_id"]),
-            "title": _clean(row["title"]),
-            "judge": _clean(row["judge"]),
+            "query_id": clean(row["query_id"]),
+            "query": clean(row["query"]),
+            "doc_id": clean(row["doc_id"]),
+            "title": clean(row["title"]),
+            "judge": clean(row["judge"]),
             "grade": grade,
             "grade_name": names.get(grade, ""),
             "n_samples": row["n_samples"] or 0,
@@ -239,7 +215,7 @@ def _rows(
             "reason_is_long": len(reason) > LONG_REASON,
             "reference": reference,
             "reference_shown": _decimals(reference, ".2f", language),
-            "grades": _clean(row["grades"]),
+            "grades": clean(row["grades"]),
             "difference": difference,
             "difference_shown": _decimals(difference, "+.2f", language),
             "strong": difference is not None and abs(difference) >= STRONG_DIFFERENCE,
@@ -251,19 +227,14 @@ def _filters(
 ) -> dict[str, dict[str, str]]:
     """Return the choices of each filtered column: the value in the table to what is shown."""
     queries = table.drop_duplicates("query_id")
-    texts = zip(queries["query_id"].map(_clean), queries["query"].map(_clean), strict=True)
+    texts = zip(queries["query_id"].map(clean), queries["query"].map(clean), strict=True)
     grades = {str(grade.grade): f"{grade.grade} {grade.name}" for grade in scale.grades}
     return {
-        "judge": {name: name for name in map(_clean, table["judge"].unique())},
+        "judge": {name: name for name in map(clean, table["judge"].unique())},
         "query": {query_id: f"{query_id}: {text}" for query_id, text in texts},
         "grade": grades | {"none": labels["no_grade"]},
         "outcome": {name: labels.get(name, name) for name in table["outcome"].unique()},
     }
-
-
-def _clean(text: Any) -> str:
-    """Return a text as a page can hold it; a missing one is empty."""
-    return "" if pd.isna(text) else _NO_PART_OF_A_PAGE.sub("\ufffd", text)
 
 
 def _decimals(value: float | None, form: str, language: Language) -> str:

@@ -87,10 +87,8 @@ def summarise_judges(
     )
 
 
-def print_summary(
-    console: Console, summary: pd.DataFrame, human_kappa: pd.DataFrame, folders: Iterable[str]
-) -> None:
-    """Print the judges, the people's agreement beside them, and where the results lie.
+def print_summary(console: Console, summary: pd.DataFrame, human_kappa: pd.DataFrame) -> None:
+    """Print the judges, and the people's agreement beside them.
 
     Parameters
     ----------
@@ -100,8 +98,6 @@ def print_summary(
         As `summarise_judges` returns it.
     human_kappa
         The pairwise agreement of the people.
-    folders
-        Folders with tables and figures.
     """
     if len(summary):
         console.print(_judge_table(summary))
@@ -110,6 +106,10 @@ def print_summary(
     else:
         console.print("No judge has labels yet: give some with `judge_labels`.")
     console.print(_people_sentence(human_kappa, summary))
+
+
+def print_folders(console: Console, folders: Iterable[str]) -> None:
+    """Print where the results of a run lie."""
     console.print("Results:")
     for folder in folders:
         console.print(f"  {folder}", soft_wrap=True, highlight=False)

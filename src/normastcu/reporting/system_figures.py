@@ -160,7 +160,8 @@ def verdict_intervals(verdict: pd.DataFrame, bound: float) -> Figure:
         axes.axvline(bound, color=BOUND_COLOUR, lw=1, ls="--", zorder=0)
     _end_at_one(grid, verdict["ci95_low"], verdict["shrunken_low"], verdict["tau"], bound)
     confidence = verdict["confidence"].iloc[0]
-    decides = {verdict["interval"].iloc[0]: " (decides)"}
+    rule = verdict["interval"].iloc[0]
+    decides = dict.fromkeys(("bca", "shrunken") if rule == "both" else (rule,), " (decides)")
     figure.supxlabel(
         f"Kendall's tau-b with the reference on the common queries, {100 * confidence:g} % "
         f"intervals; dashed: {bound:g}",

@@ -3,12 +3,13 @@
 from kedro.pipeline import Node, Pipeline
 
 from normastcu.pipelines.meta_evaluation import nodes
+from normastcu.pipelines.meta_evaluation.report_pipeline import create_report_pipeline
 from normastcu.pipelines.meta_evaluation.systems_pipeline import (
     create_pipeline as create_system_pipeline,
 )
 
 
-def create_pipeline(*, judging: bool, ranking: bool) -> Pipeline:
+def create_pipeline(*, judging: bool, ranking: bool, pooling: bool) -> Pipeline:
     """Return the pipeline; it starts from the mean grades, the judgments and the labels.
 
     Parameters
@@ -17,9 +18,13 @@ def create_pipeline(*, judging: bool, ranking: bool) -> Pipeline:
         Whether `llm_judging` has judges of its own, whose grades are compared with the rest.
     ranking
         Whether there are systems, whose rankings are compared too.
+    pooling
+        Whether the pool was made here, so that the report describes it.
     """
-    pairs = create_pair_pipeline(judging=judging)
-    return pairs + create_system_pipeline(judging=judging) if ranking else pairs
+    compared = create_pair_pipeline(judging=judging)
+    if ranking:
+        compared += create_system_pipeline(judging=judging)
+    return compared + create_report_pipeline(judging=judging, ranking=ranking, pooling=pooling)
 
 
 def create_pair_pipeline(*, judging: bool) -> Pipeline:

@@ -174,12 +174,11 @@ def count_runs(runs: pd.DataFrame, queries: pd.DataFrame, *, systems: Systems) -
     rows = []
     for name in systems.active:
         run = runs[runs["system"] == name]
-        without = [one for one in queries["query_id"] if one not in set(run["query_id"])]
+        found = set(run["query_id"].unique())
+        without = [one for one in queries["query_id"] if one not in found]
         if without:
             logger.warning("%s retrieves nothing for: %s", name, ", ".join(without))
-        rows.append(
-            (name, run["query_id"].nunique(), len(run), len(without), ", ".join(without) or None)
-        )
+        rows.append((name, len(found), len(run), len(without), ", ".join(without) or None))
     return typed_frame(rows, RUN_COUNT_TYPES)
 
 
