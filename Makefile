@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 KEDRO := $(BIN)/kedro
 export KEDRO_DISABLE_TELEMETRY := 1
+export MLFLOW_DISABLE_TELEMETRY := true
+export DO_NOT_TRACK := true
 
 .PHONY: help run test lint types tests format benchmark viz viz-build mlflow sample record lock check-312 clean
 
