@@ -1,10 +1,12 @@
 """A copy of the project in which a test may run pipelines."""
 
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.end_to_end.hostile_world import Finished, finish_world
 from tests.end_to_end.projects import (
     copy_project,
     end_tracked_runs,
@@ -39,3 +41,24 @@ def kedro_run(project: Path) -> Callable[..., None]:
 def world(project: Path) -> Path:
     """Write the tiny world of the environment `test`, see `write_world`."""
     return write_world(project)
+
+
+@pytest.fixture(scope="session")
+def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Return the world with texts that break files, to be read only."""
+    return finish_world(project_root, tmp_path_factory.mktemp("finished") / "project")
+
+
+@pytest.fixture
+def again(finished: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Finished:
+    """Return a copy of the finished world, to go on with."""
+    root = tmp_path / "again"
+    shutil.copytree(finished.root, root)
+    enter_project(root, monkeypatch)
+    return Finished(root, finished.said)
+
+
+@pytest.fixture
+def run_again(again: Finished) -> Callable[..., None]:
+    """Return a function that runs pipelines, or nodes of them, in the copy."""
+    return partial(run_pipelines, again.root, env="test")

@@ -1,14 +1,13 @@
 """The released data of NormasTCU give the numbers of the paper (method.md, section 9)."""
 
 import io
-import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
-from kedro.framework.session import KedroSession
-from kedro.framework.startup import bootstrap_project
 from rich.console import Console
+from tests.end_to_end.hostile_world import warnings_of
+from tests.end_to_end.projects import copy_project, enter_project, run_pipelines
 
 from normastcu.reporting.summary import print_summary
 
@@ -37,24 +36,23 @@ PAIRS_BY_ASSESSORS = {4: 675, 3: 82, 2: 47, 1: 8}
 
 
 @pytest.fixture(scope="module")
-def results(shared_data, project_root, tmp_path_factory):
-    """Run `human_qrels,meta_evaluation` on the released data; return a reader of its tables."""
-    root = tmp_path_factory.mktemp("published")
-    shutil.copytree(project_root / "conf", root / "conf", ignore=shutil.ignore_patterns("local"))
-    (root / "conf" / "local").mkdir()
-    (root / "src").mkdir()
-    shutil.copy(project_root / "pyproject.toml", root)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(root)
+def finished_run(shared_data, project_root, tmp_path_factory):
+    """Run `human_qrels,meta_evaluation` on the released data; return its folder and warnings."""
+    root = copy_project(project_root, tmp_path_factory.mktemp("published") / "project")
+    with pytest.MonkeyPatch.context() as patch, warnings_of("normastcu") as said:
+        enter_project(root, patch)
         patch.setenv("NORMASTCU_RAW", str(shared_data / "normastcu"))
-        patch.setenv("KEDRO_DISABLE_TELEMETRY", "1")
-        bootstrap_project(root)
-        with KedroSession.create(root, env="normastcu") as session:
-            session.run(pipeline_names=["human_qrels", "meta_evaluation"])
-    data = root / "data"
+        run_pipelines(root, "human_qrels", "meta_evaluation", env="normastcu")
+    return root, said
+
+
+@pytest.fixture(scope="module")
+def results(finished_run):
+    """Return a reader of the tables of the run."""
+    data = finished_run[0] / "data"
 
     def read(name):
-        return pd.read_parquet(next(data.rglob(f"{name}.parquet")))
+        return pd.read_parquet(next(data.glob(f"*/normastcu/**/{name}.parquet")))
 
     return read
 
@@ -151,7 +149,7 @@ def test_every_judge_graded_every_pair(results):
 
 def test_the_summary_is_the_one_of_the_readme(results, project_root):
     console = Console(width=110, file=io.StringIO())
-    print_summary(console, results("judge_summary"), results("human_kappa"), [])
+    print_summary(console, results("judge_summary"), results("human_kappa"))
     readme = (project_root / "README.md").read_text(encoding="utf-8")
     shown = [line.rstrip() for line in console.file.getvalue().splitlines() if "-" in line]
     judges = [line for line in shown if line.strip().startswith(("deepseek", "gpt", "sabia"))]
@@ -167,3 +165,19 @@ def test_every_estimate_has_its_interval_over_46_queries(results):
         assert table["ci_method"].eq("bca").all()
         assert table["n_queries"].between(41, 46).all()
         assert table["undefined"].isna().all()
+
+
+def test_without_a_run_of_a_system_the_comparison_of_systems_says_so_once(finished_run, results):
+    """The fifteen systems are named, but neither corpus nor run is there."""
+    _, said = finished_run
+    assert sum("No system has been run yet" in message for message in said) == 1
+    assert sum("no document lengths" in message for message in said) == 1
+    for name in ("measures", "measures_by_query", "table_9", "run_report"):
+        assert len(results(name)) == 0
+    verdict = results("verdict")
+    assert len(verdict) == 6 * 4
+    assert set(verdict["verdict"]) == {"not enough systems"}
+    assert verdict["n_systems"].eq(0).all()
+    assert verdict["tau"].isna().all()
+    bias = results("judge_bias")
+    assert set(bias["grouping"]) >= {"reference_grade"}

@@ -136,3 +136,18 @@ class AssessmentSheet(Table):
         """A pair once."""
 
         unique = ["query_id", "doc_id"]  # noqa: RUF012
+
+
+class UnjudgedPairs(Table):
+    """Pairs that systems rank high and that nobody judged."""
+
+    query_id: str = pa.Field(str_matches=ID)
+    doc_id: str = pa.Field(str_matches=ID)
+    best_rank: pd.Int64Dtype = pa.Field(ge=1)
+    n_systems: pd.Int64Dtype = pa.Field(ge=1)
+    systems: str
+
+    class Config:
+        """A pair once."""
+
+        unique = ["query_id", "doc_id"]  # noqa: RUF012
