@@ -262,10 +262,22 @@ class TestAverages:
 
         table = average_measures(measured, resample_indices(3, 50, seed=1))
 
-        nothing = table[(table["qrels"] == "B") | (table["query_set"] == "common")]
+        nothing = table[table["qrels"] == "B"]
         assert nothing[["value", "rank", "ci90_low"]].isna().all(axis=None)
         assert set(nothing["undefined"]) == {"no query has a relevant document"}
         assert set(nothing["n_queries"]) == {0}
+        others = table[table["qrels"] == "A"]
+        assert others["value"].notna().all(), "it takes no query from the others"
+        assert others.groupby("query_set")["n_queries"].first().nunique() == 1
+
+    def test_no_common_query(self):
+        measured = self.measured(((1, 0, 0), (0, 1, 0)))
+
+        table = average_measures(measured, resample_indices(3, 50, seed=1))
+
+        common = table[table["query_set"] == "common"]
+        assert common["value"].isna().all()
+        assert set(common["undefined"]) == {"no query has a relevant document in every qrels"}
 
     def test_the_interval_is_scipys(self):
         values = np.random.default_rng(3).random(30)

@@ -150,6 +150,7 @@ def ranking_ceiling(
     coefficient: str = "tau_b",
     query_set: str = "common",
     confidences: Sequence[float] = CONFIDENCES,
+    without_gaps: Mapping[str, QueryMeasures] | None = None,
 ) -> pd.DataFrame:
     """Correlate the system rankings of people, and of other annotators, with the other people's.
 
@@ -171,6 +172,9 @@ def ranking_ceiling(
         Which averages are compared.
     confidences : sequence of float
         Of the intervals.
+    without_gaps : mapping of str to QueryMeasures, optional
+        For people who did not grade every pair, the measures to compare them by: under their qrels
+        and the leave-one-out qrels, without these pairs.
 
     Returns
     -------
@@ -183,7 +187,11 @@ def ranking_ceiling(
     for measure in measures:
         pairs = {
             (annotator, person): ranked_pair(
-                measured, annotator, references[person], measure, query_set
+                (without_gaps or {}).get(annotator, measured),
+                annotator,
+                references[person],
+                measure,
+                query_set,
             )
             for person in people
             for annotator in (person, *others)

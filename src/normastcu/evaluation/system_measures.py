@@ -32,12 +32,16 @@ class SystemMeasures:
         them without these pairs.
     n_left_out : mapping of str to int
         How many pairs each of these annotators left out.
+    without_gaps : mapping of str to QueryMeasures
+        For each person who did not grade every pair: its own qrels and the one without it, both
+        without these pairs; so that people are held to the rule that judges are held to.
     """
 
     ranked: RankedRuns
     whole: QueryMeasures
     apart: Mapping[str, QueryMeasures]
     n_left_out: Mapping[str, int]
+    without_gaps: Mapping[str, QueryMeasures]
 
     def together(self, names: Sequence[str]) -> QueryMeasures:
         """Return each of some qrels as it is measured by itself, without what it left out."""
@@ -80,6 +84,7 @@ def measure_systems(
     references: Sequence[str],
     left_out: Mapping[str, pd.DataFrame],
     queries: Iterable[str],
+    gaps: Mapping[tuple[str, str], pd.DataFrame] | None = None,
     measures: Sequence[str] = MEASURES,
     relevance: int = 1,
 ) -> SystemMeasures:
@@ -99,6 +104,8 @@ def measure_systems(
         The pairs (`query_id`, `doc_id`) that an annotator was asked for and did not grade.
     queries : iterable of str
         All queries of the collection, to which the resamples refer.
+    gaps : mapping of (str, str) to DataFrame, optional
+        For a person's qrels and the qrels without that person, the pairs that it did not grade.
     measures, relevance
         As `measures.measure_runs` takes them.
 
@@ -133,6 +140,11 @@ def measure_systems(
         whole=measured(everyone, None),
         apart={name: measured([*references, name], pairs) for name, pairs in incomplete.items()},
         n_left_out={name: len(pairs) for name, pairs in incomplete.items()},
+        without_gaps={
+            person: measured([person, reference], pairs)
+            for (person, reference), pairs in (gaps or {}).items()
+            if len(pairs)
+        },
     )
 
 

@@ -34,6 +34,8 @@ from normastcu.evaluation.runs import BoolArray
 Row = dict[str, Any]
 
 QUERY_SETS = ("per_qrels", "common")
+NO_RELEVANT = "no query has a relevant document"
+NONE_COMMON = f"{NO_RELEVANT} in every qrels"
 PERSISTENCE = 0.9
 # Multiplications up to which OpenBLAS stays in one thread.
 LARGEST_PRODUCT = 2**18
@@ -341,18 +343,23 @@ def average_measures(
         `qrels`, `system`, `measure`, `query_set`, `n_queries`, `value` (rounded to 12 decimals),
         `rank` (equal values share the lowest), the interval of `value`, `undefined`. The query set
         `per_qrels` has the queries with a relevant document in the qrels, `common` those with one
-        in every qrels of `measured`.
+        in every qrels of `measured`; a qrels without any relevant document has no common queries,
+        and takes none from the others.
     """
     check_resamples(indices, len(measured.queries))
-    common: BoolArray = np.all(measured.n_relevant > 0, axis=0)
+    relevant = measured.n_relevant > 0
+    some = relevant.any(axis=1)
+    common: BoolArray = np.all(relevant[some], axis=0) if some.any() else relevant.any(axis=0)
     rows: list[Row] = []
     for qrels in measured.qrels:
-        kept = {"per_qrels": measured.with_relevant(qrels), "common": common}
+        own = measured.with_relevant(qrels)
+        kept = {"per_qrels": own, "common": common & own.any()}
         for measure in measured.measures:
             for query_set, queries in kept.items():
                 leading: Row = {"qrels": qrels, "measure": measure, "query_set": query_set}
                 values = measured.of(qrels, measure)
-                means = _mean_rows(measured.systems, values, queries, indices, confidences)
+                why = NO_RELEVANT if query_set == "per_qrels" or not own.any() else NONE_COMMON
+                means = _mean_rows(measured.systems, values, queries, indices, confidences, why)
                 rows += [leading | mean for mean in means]
     leading_columns = ["qrels", "system", "measure", "query_set", "n_queries", "value", "rank"]
     return estimate_table(rows, leading_columns, confidences)
@@ -382,6 +389,7 @@ def _mean_rows(
     kept: BoolArray,
     indices: IntArray,
     confidences: Sequence[float],
+    why_undefined: str,
 ) -> list[Row]:
     n = len(kept)
     means = np.empty((len(systems), 1 + n + len(indices)))
@@ -393,9 +401,7 @@ def _mean_rows(
         {
             "system": system,
             "rank": rank,
-            **estimate_row(
-                estimate(of_system, n_queries, n, confidences), "no query has a relevant document"
-            ),
+            **estimate_row(estimate(of_system, n_queries, n, confidences), why_undefined),
         }
         for system, of_system, rank in zip(systems, means, ranks, strict=True)
     ]

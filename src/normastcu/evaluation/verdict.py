@@ -25,6 +25,8 @@ from normastcu.evaluation.systems import Row
 Language = Literal["en", "pt"]
 
 COEFFICIENT = "tau_b"
+WIDEST = 1.9
+"""An interval of a correlation that is so wide says nothing, and its middle is no estimate."""
 USABLE = "usable to rank systems"
 NOT_SHOWN = "not shown"
 NOT_ENOUGH_SYSTEMS = "not enough systems"
@@ -154,7 +156,7 @@ def verdicts(
             "tau_minus_people": people.get("value"),
             "tau_minus_people_low": people.get(ends[0]),
             "tau_minus_people_high": people.get(ends[1]),
-            "tau_shrunken": shrunk.get("shrunken"),
+            "tau_shrunken": None if _says_nothing(shrunk, ends) else shrunk.get("shrunken"),
             "shrunken_low": shrunk.get(ends[0]),
             "shrunken_high": shrunk.get(ends[1]),
             "n_pairs_left_out": (n_left_out or {}).get(judge, 0),
@@ -165,6 +167,14 @@ def verdicts(
         rows.append(row)
     complete = [dict.fromkeys(TYPES) | row for row in rows]
     return typed_frame([[row[name] for name in TYPES] for row in complete], TYPES)
+
+
+def _says_nothing(shrunk: Mapping[str, object], ends: tuple[str, str]) -> bool:
+    """Say whether an interval of a correlation holds nearly all that there is, from -1 to 1."""
+    low, high = (shrunk.get(end) for end in ends)
+    if not isinstance(low, float) or not isinstance(high, float):
+        return False
+    return high - low >= WIDEST
 
 
 def decide(row: Mapping[str, object], rule: VerdictRule) -> tuple[str, str | None]:
@@ -230,17 +240,31 @@ def _parts(row: Mapping[str, object], low: str) -> Iterator[str]:
     yield str(row["verdict"])
     if _missing(row["tau"]):
         yield "no_tau"
-    elif _missing(row[low]):
-        yield "tau_alone"
     else:
-        yield "tau"
+        yield "tau_alone" if _missing(row[low]) else "tau"
         if not _missing(row["shrunken_low"]):
-            yield "shrunken"
-        yield f"bound_{row['interval']}"
-        if not _missing(row["tau_minus_people_low"]):
-            yield "people"
+            yield "nothing_shrunken" if _missing(row["tau_shrunken"]) else "shrunken"
+        yield from _reasons(row, low)
     if row["n_pairs_left_out"]:
         yield "left_out"
+
+
+def _reasons(row: Mapping[str, object], low: str) -> Iterator[str]:
+    """Yield what made the judge usable, or what would have."""
+    against_people = not _missing(row["tau_minus_people_low"])
+    if row["verdict"] == USABLE:
+        shown_by = str(row["shown_by"])
+        if BY_BOUND in shown_by:
+            yield "above_bound"
+        if BY_PEOPLE in shown_by:
+            yield "like_people"
+    elif row["verdict"] == NOT_SHOWN:
+        ends = {"bca": [low], "shrunken": ["shrunken_low"]}
+        needed = ends.get(str(row["interval"]), [low, "shrunken_low"])
+        missing = any(_missing(row[end]) for end in needed)
+        yield "bound_missing" if missing else f"bound_{row['interval']}"
+        if against_people:
+            yield "people"
 
 
 WORDS: Mapping[Language, Mapping[str, str]] = {
@@ -267,6 +291,19 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "shrunken": (
             "With the noise of the queries taken out it is {tau_shrunken} ({shrunken_low} to "
             "{shrunken_high})."
+        ),
+        "nothing_shrunken": (
+            "With the noise of the queries taken out, these queries say nothing about it "
+            "({shrunken_low} to {shrunken_high})."
+        ),
+        "above_bound": "What decides lies above the bound {bound}.",
+        "like_people": (
+            "It is shown to be no more than {margin} below the people's own: its tau-b with the "
+            "leave-one-out references minus theirs is {tau_minus_people} "
+            "({tau_minus_people_low} to {tau_minus_people_high})."
+        ),
+        "bound_missing": (
+            "An interval that would have to lie above {bound} is undefined, so it shows nothing."
         ),
         "bound_bca": "The first interval has to lie above {bound}.",
         "bound_shrunken": "The second interval has to lie above {bound}.",
@@ -295,11 +332,24 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
             "{n_queries}, sistemas: {n_systems})."
         ),
         "no_tau": (
-            "O tau-b de Kendall com a referência é indefinido (consultas: {n_queries}, sistemas: "
-            "{n_systems})."
+            "O tau-b de Kendall com a referência é indefinido ({undefined}; consultas: "
+            "{n_queries}, sistemas: {n_systems})."
         ),
         "shrunken": (
             "Descontado o ruído das consultas, é {tau_shrunken} ({shrunken_low} a {shrunken_high})."
+        ),
+        "nothing_shrunken": (
+            "Descontado o ruído das consultas, estas consultas nada dizem sobre ele "
+            "({shrunken_low} a {shrunken_high})."
+        ),
+        "above_bound": "O que decide fica acima do limite {bound}.",
+        "like_people": (
+            "Está demonstrado que não fica mais de {margin} abaixo das próprias pessoas: seu tau-b "
+            "com as referências que excluem uma pessoa, menos o delas, é {tau_minus_people} "
+            "({tau_minus_people_low} a {tau_minus_people_high})."
+        ),
+        "bound_missing": (
+            "Um intervalo que teria de ficar acima de {bound} é indefinido, e nada demonstra."
         ),
         "bound_bca": "O primeiro intervalo tem de ficar acima de {bound}.",
         "bound_shrunken": "O segundo intervalo tem de ficar acima de {bound}.",

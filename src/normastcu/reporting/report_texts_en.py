@@ -129,15 +129,18 @@ TEXTS: Mapping[str, str] = {
     "beside it. It is never a 0.",
     "reading.term.left_out": "pairs left out",
     "reading.term.left_out.text": "A pair that a judge was asked for and did not grade is left out "
-    "on both sides when that judge is compared; it is never counted as not relevant.",
+    "on both sides when that judge is compared; it is never counted as not relevant. People and "
+    "judges are held to the same rule where they stand beside each other; the averages under one "
+    "person's qrels count what that person did not grade as not relevant, as the paper's do.",
     "reading.term.not_shown": "not shown",
-    "reading.term.not_shown.text": "The interval holds values on both sides of the bound. That is "
-    "no proof that a judge is bad, but no ground to trust it either.",
+    "reading.term.not_shown.text": "What decides does not lie above the bound as a whole: it holds "
+    "values on both sides, or lies below. That is no ground to trust a judge.",
     # Sections
     "section.summary": "Which judge to trust",
     "section.reading": "How to read this",
     "section.collection": "The collection",
-    "section.collection.intro": "Documents, queries and the pool from which people judged.",
+    "section.collection.intro": "Documents, queries, and the pool that this project made; people "
+    "may have judged from another one, and its tables say how much of it they judged.",
     "section.grades": "What everybody graded",
     "section.grades.intro": "Grades and their shares, of people, judges and the reference.",
     "section.disagreement": "Where people disagree",

@@ -134,15 +134,18 @@ TEXTS: Mapping[str, str] = {
     "Nunca é um 0.",
     "reading.term.left_out": "pares de fora",
     "reading.term.left_out.text": "Um par que foi pedido a um juiz e ficou sem nota sai dos dois "
-    "lados quando esse juiz é comparado; nunca conta como não relevante.",
+    "lados quando esse juiz é comparado; nunca conta como não relevante. Pessoas e juízes seguem a "
+    "mesma regra onde estão lado a lado; as médias sob os qrels de uma pessoa contam como não "
+    "relevante o que ela não julgou, como as do artigo.",
     "reading.term.not_shown": "não demonstrado",
-    "reading.term.not_shown.text": "O intervalo tem valores dos dois lados do limite. Isso não "
-    "prova que o juiz seja ruim, mas também não é motivo para confiar nele.",
+    "reading.term.not_shown.text": "O que decide não fica inteiro acima do limite: tem valores dos "
+    "dois lados, ou fica abaixo. Não é motivo para confiar em um juiz.",
     # Sections
     "section.summary": "Em que juiz confiar",
     "section.reading": "Como ler",
     "section.collection": "A coleção",
-    "section.collection.intro": "Documentos, consultas e o pool que as pessoas julgaram.",
+    "section.collection.intro": "Documentos, consultas e o pool que este projeto fez; as pessoas "
+    "podem ter julgado outro, e as tabelas dizem quanto deste elas julgaram.",
     "section.grades": "As notas de todos",
     "section.grades.intro": "Notas e suas proporções, de pessoas, juízes e da referência.",
     "section.disagreement": "Onde as pessoas discordam",
@@ -557,6 +560,9 @@ REASONS: Mapping[str, str] = {
     r"fewer than (\d+) pairs": r"menos de \1 pares",
     r"no query has a relevant document in both qrels": (
         "nenhuma consulta tem documento relevante nos dois qrels"
+    ),
+    r"no query has a relevant document in every qrels": (
+        "nenhuma consulta tem documento relevante em todos os qrels"
     ),
     r"no query has a relevant document in (.+)": r"nenhuma consulta tem documento relevante em \1",
     r"no query has a relevant document": "nenhuma consulta tem documento relevante",

@@ -85,12 +85,17 @@ def measure_runs(
     columns = ["qrels", *PAIR, "grade"]
     qrels = pd.concat([human_qrels[columns], own[columns].dropna()], ignore_index=True)
     people = of_kind(annotators, "assessor")
+    ungraded = grades[grades["annotator"].isin(people) & grades["grade"].isna()]
     measured = measure_systems(
         runs,
         systems["system"],
         qrels,
         references=[REFERENCE, *people, *leave_one_out_names(people)],
         left_out={name: missing.loc[missing["qrels"] == name, PAIR] for name in judges},
+        gaps={
+            (person, without): ungraded.loc[ungraded["annotator"] == person, PAIR]
+            for person, without in zip(people, leave_one_out_names(people), strict=False)
+        },
         queries=grades["query_id"],
         measures=settings.names,
         relevance=settings.relevance,
@@ -202,7 +207,12 @@ def rank_beside_people(
     parts: list[pd.DataFrame] = []
     for names, part in measured.beside([*people, *references.values()], judges):
         ceiling = ranking_ceiling(
-            part, references, names, indices, measures=ranking_measures(measured)
+            part,
+            references,
+            names,
+            indices,
+            measures=ranking_measures(measured),
+            without_gaps=measured.without_gaps,
         )
         parts.append(ceiling if not parts else ceiling[ceiling["annotator"].isin(names)])
     tests = alternative_annotator_tests(
