@@ -347,9 +347,9 @@ def average_measures(
         and takes none from the others.
     """
     check_resamples(indices, len(measured.queries))
-    relevant = measured.n_relevant > 0
-    some = relevant.any(axis=1)
-    common: BoolArray = np.all(relevant[some], axis=0) if some.any() else relevant.any(axis=0)
+    relevant: BoolArray = np.asarray(measured.n_relevant > 0)
+    some: BoolArray = np.any(relevant, axis=1)
+    common: BoolArray = np.asarray(np.all(relevant | ~some[:, None], axis=0)) & some.any()
     rows: list[Row] = []
     for qrels in measured.qrels:
         own = measured.with_relevant(qrels)
