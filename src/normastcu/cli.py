@@ -39,6 +39,12 @@ INPUT_ERRORS = (
     ServiceError,
 )
 
+UNKNOWN_PIPELINE = "Failed to find the pipeline named"
+WHY_UNKNOWN = (
+    "There is `retrieval_runs` where the environment names systems (active_systems), `pooling` "
+    "where it names pooling_systems, and `llm_judging` where it names judges (active_judges)."
+)
+
 T = TypeVar("T")
 
 env_option = click.option("--env", "-e", default=None, help="Environment of the configuration.")
@@ -60,6 +66,8 @@ def with_sentences(command: Callable[..., Any]) -> Callable[..., Any]:
             for cause in _causes(error):
                 if isinstance(cause, INPUT_ERRORS):
                     raise click.ClickException(str(cause)) from error
+                if str(cause).startswith(UNKNOWN_PIPELINE):
+                    raise click.ClickException(f"{cause} {WHY_UNKNOWN}") from error
             raise
 
     return wrapped
@@ -71,11 +79,23 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__
 
 
+def _params_of_run(context: click.Context, option: click.Parameter, given: str) -> Any:
+    """Read parameters as `kedro run` does."""
+    own = next(one for one in kedro_run.params if one.name == "params")
+    return own.callback(context, option, given) if own.callback else {}
+
+
 @cli.command()
 @env_option
-def estimate(env: str | None) -> None:
+@click.option(
+    "--params",
+    default="",
+    callback=_params_of_run,
+    help="Parameters as for `kedro run`, such as pairs=pool.csv or judging.trial=100.",
+)
+def estimate(env: str | None, params: dict[str, Any]) -> None:
     """Show what judging would still ask: calls, tokens, money, time. Nothing is asked."""
-    with_sentences(_estimate)(env)
+    with_sentences(_estimate)(env, params)
 
 
 @cli.group()
@@ -104,8 +124,8 @@ def import_replies(path: Path, env: str | None) -> None:
     click.echo(f"{merged.added} attempts added; {merged.skipped} were there already.")
 
 
-def _estimate(env: str | None) -> None:
-    session = KedroSession.create(env=env)
+def _estimate(env: str | None, params: dict[str, Any]) -> None:
+    session = KedroSession.create(env=env, runtime_params=params)
     with session:
         session.run(pipeline_names=["llm_judging"], tags=["plan"])
         catalog = session.load_context().catalog

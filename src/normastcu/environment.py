@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from kedro.config import MissingConfigException, OmegaConfigLoader
 from kedro.utils import find_kedro_project
 
@@ -27,6 +28,12 @@ STATIC = {
     POOLING_SYSTEMS: "parameters_pooling.yml",
 }
 """Parameters that pipelines are built from, and the file in which they usually stand."""
+
+_ENTRIES: Mapping[str, Any] = {
+    ACTIVE: (str, Mapping),
+    ACTIVE_SYSTEMS: str,
+    POOLING_SYSTEMS: str,
+}
 
 CONFIG_PATTERNS = {"judges": ["judges*"], "systems": ["systems*"]}
 MERGE_STRATEGY = {"parameters": "soft", "judges": "soft", "systems": "soft"}
@@ -108,6 +115,11 @@ def _library(name: str, place: Place, resolvers: Mapping[str, Any]) -> Mapping[s
         library: Mapping[str, Any] = loader[name]
     except MissingConfigException:
         library = {}
+    except (TypeError, ValueError, yaml.YAMLError) as error:
+        raise ParameterError(
+            f"{name}.yml of conf/base and conf/{place.env} can't be read together: {error} "
+            "Both must map names to settings, in YAML."
+        ) from error
     return library
 
 
@@ -121,18 +133,30 @@ def _named(parameter: str, place: Place) -> list[Any]:
     """
     folder = place.conf / place.env
     own = "base" if place.env == DEFAULT_ENVIRONMENT else place.env
-    for path in (*folder.glob("parameters*.yml"), *(place.conf / own).glob("parameters*.yml")):
+    for path in (*_parameter_files(folder), *_parameter_files(place.conf / own)):
         named = read_yaml(path) or {}
         if parameter in named:
             return _listed(named[parameter], parameter, path)
     return []
 
 
+def _parameter_files(folder: Path) -> list[Path]:
+    """Return the files from which Kedro reads the parameters of a folder."""
+    files = (path for path in sorted(folder.rglob("*")) if path.suffix in (".yml", ".yaml"))
+    return [
+        path
+        for path in files
+        if any(part.startswith("parameters") for part in path.relative_to(folder).parts)
+    ]
+
+
 def _listed(value: Any, parameter: str, path: Path) -> list[Any]:
     """Return a list as it is, and nothing as an empty one."""
     if value is None:
         return []
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not all(
+        isinstance(one, _ENTRIES[parameter]) for one in value
+    ):
         raise ParameterError(
             f"`{parameter}` ({shown(path)}) must be a list of names, each with `- ` before "
             f"it; given: {value!r}."

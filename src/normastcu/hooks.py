@@ -1,6 +1,7 @@
 """What happens around a run: parameters are checked before, the summary is printed after."""
 
 import os
+import shlex
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -107,8 +108,7 @@ class JudgingHooks:
         summary, outcomes = catalog.load(JUDGING_SUMMARY), catalog.load("judging_outcomes")
         incomplete = find_incomplete(summary)
         if len(incomplete):
-            env = run_params.get("env")
-            command = "kedro run --pipelines llm_judging" + (f" --env {env}" if env else "")
+            command = _command(run_params)
             raise IncompleteJudgingError(incomplete_sentence(incomplete, outcomes, command))
 
 
@@ -153,6 +153,26 @@ class SummaryHooks:
         print_summary(console, summary, people)
         print_verdict(console, summary, people, **given)
         print_folders(console, _report_folders(made, catalog))
+
+
+def _command(run_params: Mapping[str, Any]) -> str:
+    """Return the command that judges the same pairs again, under the same parameters."""
+    parts = ["kedro run --pipelines llm_judging"]
+    if env := run_params.get("env"):
+        parts.append(f"--env {env}")
+    given = _flat(run_params.get("runtime_params") or {})
+    if given:
+        parts.append("--params " + shlex.quote(",".join(f"{k}={v}" for k, v in given)))
+    return " ".join(parts)
+
+
+def _flat(params: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Return nested parameters as Kedro's command line takes them, with dots."""
+    flat: list[tuple[str, Any]] = []
+    for name, value in params.items():
+        nested = isinstance(value, Mapping)
+        flat += _flat(value, f"{prefix}{name}.") if nested else [(f"{prefix}{name}", value)]
+    return flat
 
 
 def _missing(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, str]:

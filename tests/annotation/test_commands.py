@@ -62,15 +62,16 @@ def annotate(catalog):
 
 
 def test_a_campaign_from_the_first_command_to_the_last(annotate, path, tmp_path):
-    assert annotate("prepare").output == "5 pairs of 2 queries, 5 of them new; 5 documents.\n" + (
-        "1 more assessors are needed: add them with `kedro annotate assessors NAME...`.\n"
-    )
+    assert annotate("prepare").output.splitlines() == [
+        "5 pairs of 2 queries; new: 5. Documents in the collection: 5.",
+        "1 assessor still to be added: kedro annotate assessors NAME...",
+    ]
     links = annotate("assessors", "A", "B", "--address", "https://host/").output.splitlines()
     assert [line.split("/enter/")[0] for line in links] == ["A: https://host", "B: https://host"]
     with AnnotationStore(path) as store:
         assert store.person_of_token(links[1].split("/enter/")[1]).name == "B"
         grade(store, id_of(store, "A"), ("q1", "d1"), 2)
-    assert annotate("publish", tmp_path / "out").output.startswith("1 judgments written")
+    assert annotate("publish", tmp_path / "out").output.startswith("1 judgment written")
     assert len(pd.read_parquet(tmp_path / "out" / "judgments.parquet")) == 1
     assert annotate("close").output == "The campaign is closed.\n"
     assert annotate("export", tmp_path / "c.zip").exit_code == 0
@@ -90,7 +91,7 @@ def test_judgments_are_imported_from_a_csv(annotate, tmp_path):
     annotate("assessors", "A")
     file = tmp_path / "judgments.csv"
     file.write_text("query_id,doc_id,annotator,grade\nq1,d1,A,2\n", encoding="utf-8")
-    assert annotate("import", file).output == "1 judgments imported.\n"
+    assert annotate("import", file).output == "1 judgment imported.\n"
 
 
 def test_links_are_renewed_and_revoked_and_people_listed(annotate):
@@ -109,7 +110,7 @@ def test_a_pool_can_come_from_a_file(annotate, catalog, tmp_path):
     assert "There is no pool yet" in missing.output
     file = tmp_path / "pairs.csv"
     file.write_text("query_id,doc_id\nq1,d1\n", encoding="utf-8")
-    assert annotate("prepare", "--pool", file).output.startswith("1 pairs of 1 queries")
+    assert annotate("prepare", "--pool", file).output.startswith("1 pair of 1 query; new: 1.")
 
 
 def test_without_documents_the_message_names_the_pipeline(annotate, catalog):

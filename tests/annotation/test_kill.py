@@ -14,7 +14,7 @@ from tests.annotation.campaigns import id_of, prepare, tasks_of
 
 from normastcu.annotation.store import AnnotationStore
 
-KILLS = int(os.environ.get("NORMASTCU_ANNOTATION_KILLS", "4"))
+KILLS = int(os.environ.get("NORMASTCU_ANNOTATION_KILLS", "3"))
 
 
 def confirmed_until_killed(project_root, path, person_id, run, n_lines):

@@ -19,6 +19,7 @@ def judged(campaign):
 
 def test_agreement_is_that_of_other_tools(judged):
     overview = judged.store.overview()
+    assert (overview.n_queries, overview.n_pairs) == (2, 5)
     (kappa,) = overview.kappas
     expected = cohen_kappa_score(GRADES["A"], GRADES["B"], weights="quadratic")
     assert (kappa.annotator_a, kappa.annotator_b, kappa.n, kappa.undefined) == ("A", "B", 5, "")

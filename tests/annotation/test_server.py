@@ -6,8 +6,9 @@ import stat
 
 import pytest
 import uvicorn
+from pydantic import ValidationError
 from starlette.testclient import TestClient
-from tests.annotation.campaigns import prepare
+from tests.annotation.campaigns import campaign_settings, prepare
 
 from normastcu.annotation import server
 from normastcu.annotation.errors import AnnotationError
@@ -67,6 +68,36 @@ def test_tls_needs_a_certificate_and_a_key(tmp_path):
     with pytest.raises(AnnotationError, match="both --certificate and --key"):
         Address(certificate=tmp_path / "c.pem")
     assert Address(certificate=tmp_path / "c.pem", key=tmp_path / "k.pem").secure
+
+
+def test_the_campaign_says_how_its_pages_are_served(store, monkeypatch):
+    prepare(
+        store,
+        languages=("en",),
+        content_language="es",
+        instructions={"en": "Read.\n\nThen judge."},
+    )
+    served = []
+    monkeypatch.setattr(uvicorn, "run", lambda app, **_: served.append(app.state.room.settings))
+    server.run(store, Address(behind_tls=True))
+    (settings,) = served
+    assert (settings.languages, settings.content_language) == (("en",), "es")
+    assert settings.instructions == {"en": "Read.\n\nThen judge."}
+    assert settings.secure_cookies
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("languages", ()),
+        ("languages", ["fr"]),
+        ("content_language", "?"),
+        ("instructions", {"x": ""}),
+    ],
+)
+def test_what_the_screen_does_not_have_is_refused(name, value):
+    with pytest.raises(ValidationError, match=name):
+        campaign_settings(**{name: value})
 
 
 def test_nothing_is_served_without_a_campaign(store):

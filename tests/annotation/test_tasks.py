@@ -3,6 +3,8 @@
 import pytest
 from tests.annotation.campaigns import PAIRS, grade, id_of, prepare, tasks_of
 
+from normastcu.annotation.records import RoundProgress
+
 
 def answer_all(store, person_id, tasks, value=1):
     for task in tasks:
@@ -103,3 +105,34 @@ def test_an_answer_shows_to_its_giver_alone(campaign):
 @pytest.mark.parametrize("query_id", ["q9", "", "\ud800"])
 def test_an_unknown_query_has_no_tasks(campaign, query_id):
     assert campaign.store.query_tasks(campaign.a, query_id) == []
+
+
+def test_progress_in_parts_and_as_a_whole(campaign):
+    store = campaign.store
+    whole = store.progress(campaign.a)
+    assert store.progress_part(campaign.a, "first", 2, 2) == whole[1:2]
+    assert store.progress_part(campaign.a, "first", 3, 9) == []
+    assert store.progress_part(campaign.a, "adjudication", 1, 9) == []
+    grade(store, campaign.a, ("q1", "d1"), 1)
+    grade(store, campaign.a, ("q2", "d4"), "skipped")
+    assert store.total_progress(campaign.a) == {"first": RoundProgress(2, 5, 1, 1)}
+
+
+def test_the_first_skipped_pair_is_found(campaign):
+    assert campaign.store.first_skipped(campaign.a) is None
+    order = tasks_of(campaign.store, campaign.a)
+    for task in (order[4], order[2]):
+        grade(campaign.store, campaign.a, (task.query_id, task.doc_id), "skipped")
+    assert campaign.store.first_skipped(campaign.a).pair_id == order[2].pair_id
+
+
+@pytest.mark.parametrize("overlap", [None, 2])
+def test_a_newcomer_has_what_a_new_distribution_gives(store, overlap):
+    store.add_people(["A", "B"])
+    prepare(store, overlap=overlap)
+    answer_all(store, id_of(store, "A"), tasks_of(store, id_of(store, "A"))[:2])
+    store.add_person("C")
+    before = [tasks_of(store, id_of(store, name)) for name in "ABC"]
+    assert len(before[2]) >= (5 if overlap is None else 3)
+    prepare(store, overlap=overlap)
+    assert [tasks_of(store, id_of(store, name)) for name in "ABC"] == before

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from tests.annotation.served import ServedScreen
 from tests.annotation.web.screens import SIGNING_KEY, campaign
 
 from normastcu.annotation.store import AnnotationStore
@@ -57,7 +58,7 @@ class Server:
 class Site:
     store: AnnotationStore
     tokens: dict[str, str]
-    server: Server
+    server: Server | ServedScreen
     requests: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 

@@ -167,6 +167,23 @@ def test_an_answer_can_lead_on_by_itself(site: Site, enter: Enter) -> None:
     assert len(site.answers("Ana")) == 4
 
 
+def test_who_reads_the_document_by_keyboard_goes_on_by_keyboard(site: Site, enter: Enter) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair = judged_pair(page)
+    for key in ("d", "d", "d", "Escape"):
+        page.keyboard.press(key)
+    expect(page.locator("#document")).to_be_hidden()
+    by_keyboard(page, "2")
+
+    go_on(page)
+
+    assert judged_pair(page) != pair
+    page.click("#open-document")
+    page.click("#close-document")
+    expect(page.locator("#open-document")).to_be_focused()
+
+
 def test_single_keys_can_be_switched_off(site: Site, enter: Enter) -> None:
     page = enter("Ana")
     begin(page)
@@ -193,7 +210,7 @@ def test_a_document_is_suggested_by_keyboard(site: Site, enter: Enter) -> None:
     page.keyboard.type("reajusta")
     page.keyboard.press("Enter")
     expect(page.locator(".hit")).to_have_count(1)
-    page.locator(".hit input").focus()
+    expect(page.locator(".hit input")).to_be_focused()
     page.keyboard.press("Space")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")

@@ -29,7 +29,10 @@ def test_both_spellings_run_a_pipeline(command, project, spelling):
     [
         (["--params", "bootstrap.sed=1"], "`bootstrap.sed` (--params)"),
         (["--pipelines", "human_qrels", "--env", "normastcu"], "set NORMASTCU_RAW"),
-        (["--pipelines", "llm_judging"], "Run first: kedro run --pipelines ingestion,human_qrels"),
+        (
+            ["--pipelines", "llm_judging"],
+            "Run first: kedro run --pipelines ingestion (with the same --env)",
+        ),
     ],
 )
 def test_an_error_of_the_input_is_one_sentence(command, arguments, sentence):

@@ -128,7 +128,7 @@ def test_a_broken_judge_stops_no_other_and_one_command_completes_the_rest(
         assert f"weak_rationale: {PAIRS // 2} of {PAIRS} pairs have a grade" in sentence
         assert f"- weak_rationale: {PAIRS - PAIRS // 2} error, {PAIRS // 2} ok" in sentence
         assert f"- good_rationale: {PAIRS} ok" in sentence
-        assert "kedro run --pipelines llm_judging --env test" in sentence
+        assert f"kedro run --pipelines llm_judging --env test --params pairs={pairs}" in sentence
         table = judgments(project)
         assert table.groupby("annotator")["grade"].count().to_dict() == {
             "good_rationale": PAIRS,
@@ -183,6 +183,26 @@ def test_the_plan_alone(kedro_run, project, pairs):
     assert (plan["pairs"], plan["calls"], plan["seconds"]) == (5, 5, 20)
     assert plan["tokens_out"] == 5 * 1024
     assert plan["cost"] == pytest.approx((plan["tokens_in"] + 2 * plan["tokens_out"]) / 1e6)
+
+
+def test_a_pool_is_priced_and_judged_before_people_have_judged(kedro_run, project, pairs):
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server})
+        environment = project / "conf" / "test" / "globals.yml"
+        environment.write_text(environment.read_text() + "\njudgments: none\n")
+        kedro_run("ingestion", env="test")
+        bootstrap_project(project)
+        params = f"pairs={pairs},judging.trial=4"
+        result = CliRunner().invoke(cli, ["estimate", "--env", "test", "--params", params])
+        assert result.exit_code == 0, result.output
+        assert server.counts.calls == 0
+        plan = pd.read_parquet(project / "data/08_reporting/test/tables/judging_plan.parquet")
+        assert plan["calls"].tolist() == [4]
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        with pytest.raises(Exception, match="There is no pair to judge: nobody has judged one"):
+            kedro_run("llm_judging", env="test")
+    assert judgments(project)["outcome"].eq("ok").all()
+    assert len(judgments(project)) == PAIRS
 
 
 def test_replies_move_to_another_machine_and_back(kedro_run, project, pairs):

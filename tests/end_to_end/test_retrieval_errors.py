@@ -51,6 +51,19 @@ WRONG_LISTS = {
         },
         "the shares sum to 1.1, not to 1",
     ),
+    "field twice": (["A"], {"A": BM25 | {"fields": ["text", "text"]}}, "must be distinct"),
+    "system twice": (
+        ["A"],
+        {"A": {"kind": "hybrid", "family": "f", "systems": ["S_2", "S_2"]}},
+        "the systems S_2, S_2 must be distinct",
+    ),
+    "a slash": (["a/b"], {"a/b": BM25}, "systems.yml, a/b: bm25.name: "),
+    "no name": (
+        ["S_2", {"name": "S_4"}],
+        {},
+        "`active_systems` (conf/test/parameters_retrieval_runs.yml) must be a list of names",
+    ),
+    "no mapping": (["S_2"], ["S_2"], "systems.yml of conf/base and conf/test can't be read"),
     "no list": (
         "S_2",
         {},
@@ -143,3 +156,27 @@ def test_a_process_of_its_own_says_the_same_and_ends_with_an_error(project, worl
     said = " ".join((result.stdout + result.stderr).split())
     assert "the systems A -> B -> C -> A need each other" in said
     assert "Traceback" not in said
+
+
+def test_a_pipeline_that_the_environment_does_not_have_says_what_to_name(command, project):
+    configure(project, [], {})
+    result = command("--pipelines", "retrieval_runs")
+    assert result.exit_code == 1
+    assert "where the environment names systems (active_systems)" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_library_that_is_no_yaml_is_one_sentence(command, project):
+    (project / "conf" / "test" / "systems.yml").write_text("systems: {a: [")
+    result = command("--pipelines", "human_qrels")
+    assert result.exit_code == 1
+    assert "systems.yml of conf/base and conf/test can't be read together" in result.output
+
+
+def test_lists_are_found_wherever_kedro_reads_parameters(command, project):
+    configure(project, [], {})
+    (project / "conf" / "test" / "parameters_retrieval_runs.yml").unlink()
+    folder = project / "conf" / "test" / "parameters"
+    folder.mkdir()
+    (folder / "retrieval.yaml").write_text("active_systems: [S_99]")
+    assert "has no entry 'S_99'" in command("--pipelines", "human_qrels").output

@@ -2,12 +2,12 @@
 
 import pandas as pd
 import pytest
+from pydantic import ValidationError
 from tests.retrieval.lists import order, runs
 
 from normastcu.collection.errors import CollectionError
 from normastcu.collection.run_order import RUN_TYPES, order_run
 from normastcu.retrieval.combine import hybrid_run
-from normastcu.retrieval.errors import RetrievalError
 from normastcu.retrieval.settings import HybridSystem
 
 
@@ -52,5 +52,5 @@ def test_fewer_documents_than_candidates_are_all_taken():
 def test_systems_that_are_not_there_or_named_twice_are_errors():
     with pytest.raises(CollectionError, match="no system called 'B'"):
         hybrid_run(hybrid(), runs(A={"2": "a"}))
-    with pytest.raises(RetrievalError, match="H names A twice"):
-        hybrid_run(hybrid(systems=("A", "A")), runs(A={"2": "a"}))
+    with pytest.raises(ValidationError, match="the systems A, A must be distinct"):
+        hybrid(systems=("A", "A"))

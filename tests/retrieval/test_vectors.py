@@ -151,3 +151,17 @@ def test_a_folder_that_can_not_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(RetrievalError, match=r"can't be written .* what was stored is safe"):
         append(opened(tmp_path / "file"), a=1)
+
+
+def test_tidying_keeps_what_another_process_has_written(tmp_path: Path) -> None:
+    one, other = opened(tmp_path), opened(tmp_path)
+    for number in range(40):
+        append(one, **{f"one{number}": number})
+        append(other, **{f"other{number}": number})
+    one.tidy()
+    append(other, late=1)
+    other.tidy()
+    texts = [f"{name}{number}" for name in ("one", "other") for number in range(40)] + ["late"]
+    both = opened(tmp_path)
+    assert all(both.key(text) in both for text in texts)
+    assert len(both) == len(texts)

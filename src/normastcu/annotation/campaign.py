@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from sqlalchemy import Connection
 
-from normastcu.annotation.database import ADJUDICATION, FIRST, change, now, one, scalar
+from normastcu.annotation.database import ADJUDICATION, FIRST, change, now, scalar
 from normastcu.annotation.errors import AnnotationError, CampaignClosedError
 from normastcu.annotation.records import Campaign, Round
 from normastcu.annotation.settings import CampaignSettings
@@ -58,21 +58,12 @@ def write_settings(connection: Connection, settings: CampaignSettings) -> None:
 def read_campaign(connection: Connection) -> Campaign:
     """Return what everybody judges."""
     settings = read_settings(connection)
-    counts = one(
-        connection,
-        "SELECT count(*) AS n_pairs, count(DISTINCT query) AS n_queries FROM pairs"
-        " WHERE round = :round",
-        round=FIRST,
-    )
-    n_pairs, n_queries = counts if counts is not None else (0, 0)
     return Campaign(
         collection=settings.collection,
         scale=settings.scale,
         definitions=settings.annotation.definitions,
         unknown_definition=settings.annotation.unknown_definition,
         closed=is_closed(connection),
-        n_pairs=n_pairs,
-        n_queries=n_queries,
         names=settings.annotation.names,
     )
 

@@ -209,7 +209,7 @@ def _import(catalog_of: CatalogOf, guard: Guard) -> click.Command:
                 new = import_campaign(store, path)
                 said = "The campaign is imported." if new else "This campaign is there already."
             else:
-                said = f"{store.import_judgments(path)} judgments imported."
+                said = f"{_counted(store.import_judgments(path), 'judgment')} imported."
         click.echo(said)
 
     return import_
@@ -224,7 +224,7 @@ def _publish(catalog_of: CatalogOf, guard: Guard) -> click.Command:
         """Write the judgments to FOLDER, in the released format and as parquet."""
         with _store(catalog_of(env)) as store:
             n_judgments = publish(store, folder)
-        click.echo(f"{n_judgments} judgments written to {folder}.")
+        click.echo(f"{_counted(n_judgments, 'judgment')} written to {folder}.")
 
     return publish_
 
@@ -243,28 +243,35 @@ def describe(prepared: Prepared) -> str:
 
     Examples
     --------
-    >>> print(describe(Prepared(2, 40, 40, 0, 0, 90, 0, 0, {"A_1": 40})))
-    40 pairs of 2 queries, 40 of them new; 90 documents.
+    >>> print(describe(Prepared(2, 40, 40, 0, 0, 90, 0, 1, {"A_1": 40})))
+    40 pairs of 2 queries; new: 40. Documents in the collection: 90.
     A_1: 40 pairs
+    1 assessor still to be added: kedro annotate assessors NAME...
     """
+    pairs, queries = _counted(prepared.n_pairs, "pair"), _counted(prepared.n_queries, "query")
     lines = [
-        f"{prepared.n_pairs} pairs of {prepared.n_queries} queries, {prepared.n_new_pairs} of "
-        f"them new; {prepared.n_documents} documents."
+        f"{pairs} of {queries}; new: {prepared.n_new_pairs}. Documents in the collection: "
+        f"{prepared.n_documents}."
     ]
     if prepared.n_withdrawn or prepared.n_kept:
         lines.append(
-            f"{prepared.n_withdrawn} pairs left the pool and are withdrawn; {prepared.n_kept} "
-            "that were answered stay."
+            f"No longer in the pool: {_counted(prepared.n_withdrawn, 'pair')} withdrawn, "
+            f"{_counted(prepared.n_kept, 'pair')} kept because somebody has answered."
         )
     if prepared.n_changed_documents:
-        lines.append(f"{prepared.n_changed_documents} documents have changed.")
-    lines += [f"{name}: {n_pairs} pairs" for name, n_pairs in prepared.loads.items()]
+        lines.append(f"Documents that have changed: {prepared.n_changed_documents}.")
+    lines += [f"{name}: {_counted(n, 'pair')}" for name, n in prepared.loads.items()]
     if prepared.short_of:
-        lines.append(
-            f"{prepared.short_of} more assessors are needed: add them with `kedro annotate "
-            "assessors NAME...`."
-        )
+        missing = _counted(prepared.short_of, "assessor")
+        lines.append(f"{missing} still to be added: kedro annotate assessors NAME...")
     return "\n".join(lines)
+
+
+def _counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as 1 query or 2 queries."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
 
 
 def _store(catalog: Catalog) -> AnnotationStore:

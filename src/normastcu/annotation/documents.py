@@ -26,6 +26,12 @@ _COLUMNS = (
 _SEARCHED = ("doc_id", "title", "subject", "number")
 _MOST_WORDS = 16
 _MOST_HITS = 100
+_MOST_RANKED = 5_000
+_HITS = """SELECT f.doc_id, f.title, f.subject FROM (
+        SELECT id, score FROM (
+            SELECT rowid AS id, rank AS score FROM found WHERE found MATCH :expression LIMIT :most
+        ) ORDER BY score, id LIMIT :limit
+    ) best JOIN found f ON f.rowid = best.id ORDER BY best.score, best.id"""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -87,7 +93,8 @@ def search_documents(connection: Connection, text: str, limit: int) -> list[Hit]
     """Find documents by the words of their titles, subjects, numbers and ids.
 
     Every word counts, the last also as the beginning of one; where no document has them all, any
-    of them does. Best first by BM25. No text is an error: it is taken as words, never as syntax.
+    of them does. Best first by BM25, of the first `_MOST_RANKED` documents found: what is in more
+    tells them hardly apart. No text is an error: it is taken as words, never as syntax.
     """
     words = _WORD.findall(unicodedata.normalize("NFC", text))[:_MOST_WORDS]
     if not words:
@@ -102,9 +109,9 @@ def search_documents(connection: Connection, text: str, limit: int) -> list[Hit]
 def _hits(connection: Connection, expression: str, limit: int) -> list[Hit]:
     found = rows(
         connection,
-        "SELECT doc_id, title, subject FROM found WHERE found MATCH :expression"
-        " ORDER BY rank LIMIT :limit",
+        _HITS,
         expression=expression,
+        most=_MOST_RANKED,
         limit=limit,
     )
     return [Hit(*row) for row in found]

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 
 from normastcu.annotation.answers import store_event
 from normastcu.annotation.campaign import ROUND_NAMES, read_settings, require_open
-from normastcu.annotation.database import ADJUDICATION, FIRST, now, one, rows, scalar
+from normastcu.annotation.database import ADJUDICATION, FIRST, now, one, rows, scalar, whole_numbers
 from normastcu.annotation.errors import AnnotationError
 from normastcu.annotation.orders import distribute
 from normastcu.annotation.people import named_person
@@ -57,17 +57,13 @@ _SUGGESTIONS = """
     FROM suggestions s JOIN people n ON n.id = s.person
     JOIN queries q ON q.id = s.query JOIN documents d ON d.id = s.document ORDER BY s.id"""
 _STANDING = """
-    SELECT p.query, p.document, c.person, e.grade FROM current c
+    SELECT p.query, p.document, c.person, ifnull(e.grade, -1) FROM current c
     JOIN events e ON e.id = c.event JOIN pairs p ON p.id = c.pair
     WHERE p.round = :round AND e.choice <> 'skipped'"""
 _SUGGESTED = """
-    SELECT s.query, s.document, s.person, s.grade FROM suggestions s
+    SELECT s.query, s.document, s.person, ifnull(s.grade, -1) FROM suggestions s
     WHERE NOT EXISTS (SELECT 1 FROM suggestions l WHERE l.person = s.person
         AND l.query = s.query AND l.document = s.document AND l.id > s.id)"""
-_NUMBERED_TYPES = dict.fromkeys(("query", "document", "person"), "int64") | {
-    "grade": "Int64",
-    "origin": "str",
-}
 
 
 def judgments_table(connection: Connection, counts: Counting) -> pd.DataFrame:
@@ -173,11 +169,15 @@ def import_judgments(connection: Connection, path: Path) -> int:
 
 def _numbered(connection: Connection, round_number: int) -> pd.DataFrame:
     """Return the judgments of a round with the numbers of queries, documents and people."""
-    pooled = [(*row, POOL) for row in rows(connection, _STANDING, round=round_number)]
+    names = ["query", "document", "person", "grade"]
+    pooled = whole_numbers(connection, _STANDING, len(names), round=round_number)
+    parts = [pd.DataFrame(pooled, columns=names).assign(origin=POOL)]
     if round_number == FIRST:
-        pooled += [(*row, SUGGESTED) for row in rows(connection, _SUGGESTED)]
-    table = typed_frame(pooled, _NUMBERED_TYPES)
-    return table.drop_duplicates(["query", "document", "person"], keep="first", ignore_index=True)
+        suggested = whole_numbers(connection, _SUGGESTED, len(names))
+        parts.append(pd.DataFrame(suggested, columns=names).assign(origin=SUGGESTED))
+    table = pd.concat(parts).astype({"grade": "Int64", "origin": "str"})
+    table["grade"] = table["grade"].mask(table["grade"] < 0)
+    return table.drop_duplicates(names[:3], keep="first", ignore_index=True)
 
 
 def _adjudicated(first: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:

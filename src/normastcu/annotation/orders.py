@@ -2,13 +2,21 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection
 
 from normastcu.annotation.assignment import Pair, assign, person_seed, shuffled
 from normastcu.annotation.campaign import find_settings
-from normastcu.annotation.database import ADJUDICATION, FIRST, change, change_many, rows
+from normastcu.annotation.database import (
+    ADJUDICATION,
+    FIRST,
+    Record,
+    change,
+    change_many,
+    plain_rows,
+    rows,
+)
 from normastcu.annotation.settings import CampaignSettings
 
 _INSERT = """INSERT INTO orders
@@ -17,9 +25,17 @@ _INSERT = """INSERT INTO orders
 """
 
 
-def distribute(connection: Connection) -> dict[str, int]:
+def distribute(connection: Connection, newcomers: Collection[str] | None = None) -> dict[str, int]:
     """Give the pairs of the first round to the assessors again; return how many each has.
 
+    Parameters
+    ----------
+    newcomers
+        Who has just come, where nothing else changed: if everybody judges every pair, only they
+        are looked at.
+
+    Notes
+    -----
     A person keeps every pair that they answered or skipped. A pair that a person sees in the
     adjudication leaves their first round, so that they judge it blind and once. Who has the same
     pairs as before keeps the same order, which is not written again.
@@ -30,20 +46,15 @@ def distribute(connection: Connection) -> dict[str, int]:
     _give_seeds(connection, settings)
     pairs = Pairs(connection, FIRST)
     people = rows(connection, "SELECT id, name, role, revoked_at FROM people ORDER BY name")
-    active = [p.name for p in people if p.role == "assessor" and p.revoked_at is None]
-    given = assign(
-        pairs.ids,
-        active,
-        settings.annotation.overlap,
-        settings.annotation.seed,
-        _answered_by(connection, {person.id: person.name for person in people}),
-    )
+    if newcomers is not None and settings.annotation.overlap is None:
+        people = [person for person in people if person.name in newcomers]
+    given = _given(connection, settings, pairs, people)
     for person in people:
         again = set(ordered_pairs(connection, person.id, ADJUDICATION).values())
         own = {pairs.ids[pair]: pair for pair in given.get(person.name, ()) if pair not in again}
         if own.keys() != _ordered_numbers(connection, person.id):
             write_order(connection, person.id, pairs, own.values())
-    return {name: len(given[name]) for name in sorted(active)}
+    return {name: len(given[name]) for name in sorted(_active(people))}
 
 
 class Pairs:
@@ -53,7 +64,7 @@ class Pairs:
         self.round = round_number
         self.ids: dict[Pair, int] = {}
         self.queries: dict[str, int] = {}
-        for pair, query, query_id, doc_id in rows(connection, _PAIRS, round=round_number):
+        for pair, query, query_id, doc_id in plain_rows(connection, _PAIRS, round=round_number):
             self.ids[query_id, doc_id] = pair
             self.queries[query_id] = query
 
@@ -100,16 +111,31 @@ def write_order(
     change_many(connection, _INSERT, orders)
 
 
+def _given(
+    connection: Connection, settings: CampaignSettings, pairs: Pairs, people: Sequence[Record]
+) -> dict[str, list[Pair]]:
+    active = _active(people)
+    overlap = settings.annotation.overlap
+    # Where every assessor gets every pair anyway, only what the others answered matters.
+    keepers = people if overlap else [p for p in people if p.name not in active]
+    answered = _answered_by(connection, {person.id: person.name for person in keepers})
+    return assign(pairs.ids, active, overlap, settings.annotation.seed, answered)
+
+
+def _active(people: Sequence[Record]) -> list[str]:
+    return [p.name for p in people if p.role == "assessor" and p.revoked_at is None]
+
+
 def _ordered_numbers(connection: Connection, person_id: int) -> set[int]:
     """Return the numbers in a person's first round, also of pairs that were withdrawn since."""
-    found = rows(
+    found = plain_rows(
         connection,
         "SELECT j.value FROM orders o, json_each(o.pairs) j"
         " WHERE o.person = :person AND o.round = :round",
         person=person_id,
         round=FIRST,
     )
-    return {row.value for row in found}
+    return {value for (value,) in found}
 
 
 def _give_seeds(connection: Connection, settings: CampaignSettings) -> None:
@@ -128,7 +154,8 @@ def _give_seeds(connection: Connection, settings: CampaignSettings) -> None:
 
 def _answered_by(connection: Connection, names: Mapping[int, str]) -> dict[Pair, set[str]]:
     answered = defaultdict(set)
-    for query_id, doc_id, person in rows(connection, _ANSWERED, round=FIRST):
+    found = plain_rows(connection, _ANSWERED, round=FIRST, people=json.dumps(list(names)))
+    for query_id, doc_id, person in found:
         answered[query_id, doc_id].add(names[person])
     return answered
 
@@ -148,7 +175,7 @@ _PAIRS = """SELECT p.id, q.id, q.query_id, d.doc_id FROM pairs p
     WHERE p.round = :round"""
 _ANSWERED = """SELECT q.query_id, d.doc_id, c.person FROM current c JOIN pairs p ON p.id = c.pair
     JOIN queries q ON q.id = p.query JOIN documents d ON d.id = p.document
-    WHERE p.round = :round"""
+    WHERE p.round = :round AND c.person IN (SELECT value FROM json_each(:people))"""
 _ORDERED = """SELECT p.id, q.query_id, d.doc_id FROM orders o, json_each(o.pairs) j
     JOIN pairs p ON p.id = j.value
     JOIN queries q ON q.id = p.query JOIN documents d ON d.id = p.document

@@ -8,8 +8,9 @@ import pandas as pd
 from sqlalchemy import Connection
 
 from normastcu.annotation.campaign import read_settings
-from normastcu.annotation.database import ADJUDICATION, rows
+from normastcu.annotation.database import ADJUDICATION, now, plain_rows, rows
 from normastcu.annotation.judgments import as_text, compact_judgments
+from normastcu.annotation.preparation import size
 from normastcu.annotation.records import (
     AssessorProgress,
     DisputedPair,
@@ -35,8 +36,8 @@ _ASSESSORS = """SELECT n.id, n.name, n.revoked_at IS NOT NULL,
     coalesce(sum(o.n_pairs), 0), coalesce(sum(o.n_answered), 0), coalesce(sum(o.n_skipped), 0)
     FROM people n LEFT JOIN orders o ON o.person = n.id
     GROUP BY n.id HAVING n.role = 'assessor' OR count(o.id) ORDER BY n.name"""
-_ANSWERS = """SELECT c.person, e.choice, e.source, e.seconds, e.at
-    FROM current c JOIN events e ON e.id = c.event"""
+_ANSWERS = """SELECT c.person, e.choice, e.source, e.seconds, count(*), max(e.at)
+    FROM current c JOIN events e ON e.id = c.event GROUP BY 1, 2, 3, 4"""
 _QUERIES = """SELECT q.query_id, q.text, sum(o.n_pairs), sum(o.n_answered), sum(o.n_skipped),
     (SELECT count(*) FROM (SELECT DISTINCT s.person, s.document FROM suggestions s
         WHERE s.query = q.id))
@@ -49,11 +50,16 @@ _AGAIN = """SELECT q.query_id, d.doc_id FROM pairs p JOIN queries q ON q.id = p.
 
 def read_overview(connection: Connection) -> Overview:
     """Return the state of the campaign; agreement is that of the first round."""
+    computed_at = now()
     scale = read_settings(connection).scale.values
+    n_queries, n_pairs = size(connection)
     judgments = compact_judgments(connection, "first").dropna(subset=["grade"])
     wide = wide_grades(judgments)
     alpha, undefined = _alpha(wide, scale)
     return Overview(
+        computed_at=computed_at,
+        n_pairs=n_pairs,
+        n_queries=n_queries,
         assessors=_assessors(connection),
         queries=tuple(QueryOverview(*row) for row in rows(connection, _QUERIES)),
         kappas=tuple(_kappa(wide, scale, a, b) for a, b in combinations(wide.columns, 2)),
@@ -64,8 +70,8 @@ def read_overview(connection: Connection) -> Overview:
 
 
 def _assessors(connection: Connection) -> tuple[AssessorProgress, ...]:
-    names = ["person", "choice", "source", "seconds", "at"]
-    answers = pd.DataFrame([tuple(row) for row in rows(connection, _ANSWERS)], columns=names)
+    names = ["person", "choice", "source", "seconds", "n", "last"]
+    answers = pd.DataFrame(plain_rows(connection, _ANSWERS), columns=names)
     by_person = dict(list(answers.groupby("person")))
     suggested = {row.person: row.n for row in rows(connection, _SUGGESTED)}
     found = []
@@ -73,22 +79,27 @@ def _assessors(connection: Connection) -> tuple[AssessorProgress, ...]:
         own = by_person.get(id_, answers.head(0))
         judged = own[own["choice"] != "skipped"]
         # Answers of the first round that the adjudication hid are in no order any more.
-        n_hidden = len(own) - n_answered - n_skipped
-        seconds = judged.loc[judged["source"] == "screen", "seconds"]
+        n_hidden = int(own["n"].sum()) - n_answered - n_skipped
         found.append(
             AssessorProgress(
                 name=name,
                 revoked=bool(revoked),
                 n_pairs=n_pairs + n_hidden,
-                n_answered=len(judged),
-                n_unknown=int((judged["choice"] == "unknown").sum()),
-                n_skipped=len(own) - len(judged),
+                n_answered=int(judged["n"].sum()),
+                n_unknown=int(own.loc[own["choice"] == "unknown", "n"].sum()),
+                n_skipped=int(own.loc[own["choice"] == "skipped", "n"].sum()),
                 n_suggested=suggested.get(id_, 0),
-                median_seconds=float(seconds.median()) if len(seconds) else None,
-                last_answer_at=None if own.empty else str(own["at"].max()),
+                median_seconds=_median_seconds(judged[judged["source"] == "screen"]),
+                last_answer_at=None if own.empty else str(own["last"].max()),
             )
         )
     return tuple(found)
+
+
+def _median_seconds(answers: pd.DataFrame) -> float | None:
+    if answers.empty:
+        return None
+    return float(np.median(np.repeat(answers["seconds"], answers["n"])))
 
 
 def _kappa(wide: pd.DataFrame, scale: tuple[int, ...], a: str, b: str) -> PairwiseKappa:

@@ -71,6 +71,17 @@ def store_pairs(connection: Connection, pool: pd.DataFrame) -> tuple[int, int, i
     return len(new), len(withdrawn), len(left) - len(withdrawn)
 
 
+def size(connection: Connection) -> tuple[int, int]:
+    """Return the numbers of queries and of pairs in the first round."""
+    found = rows(
+        connection,
+        "SELECT count(DISTINCT query) AS queries, count(*) AS pairs FROM pairs"
+        " WHERE round = :round",
+        round=FIRST,
+    )
+    return found[0].queries, found[0].pairs
+
+
 def _check_unjudged(connection: Connection, query_id: str) -> None:
     judged = scalar(
         connection,

@@ -135,6 +135,16 @@ class QueryProgress:
 
 
 @dataclass(frozen=True)
+class RoundProgress:
+    """How far one person is with all their queries of one round."""
+
+    n_queries: int
+    n_documents: int
+    n_answered: int
+    n_skipped: int
+
+
+@dataclass(frozen=True)
 class Hit:
     """A document that a search found."""
 
@@ -157,7 +167,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Campaign:
-    """What everybody judges: the scale, what its grades mean, and how much there is.
+    """What everybody judges: the scale and what its grades mean.
 
     Attributes
     ----------
@@ -167,8 +177,6 @@ class Campaign:
         Grade to its name by language; where there is none, the scale's own name.
     unknown_definition
         What *don't know* means, by language.
-    n_pairs, n_queries
-        Of the first round.
     """
 
     collection: str
@@ -176,8 +184,6 @@ class Campaign:
     definitions: Mapping[int, Mapping[str, str]]
     unknown_definition: Mapping[str, str]
     closed: bool
-    n_pairs: int
-    n_queries: int
     names: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
 
 
@@ -293,6 +299,10 @@ class Overview:
 
     Attributes
     ----------
+    computed_at
+        ISO 8601, UTC.
+    n_pairs, n_queries
+        Of the first round.
     alpha
         Krippendorff's ordinal alpha of the first round; None where undefined.
     alpha_undefined
@@ -301,6 +311,9 @@ class Overview:
         The most disputed pairs, the worst first.
     """
 
+    computed_at: str = field(compare=False)
+    n_pairs: int
+    n_queries: int
     assessors: tuple[AssessorProgress, ...]
     queries: tuple[QueryOverview, ...]
     kappas: tuple[PairwiseKappa, ...]

@@ -22,6 +22,8 @@ HOST, PORT = "127.0.0.1", 8000
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 _LINK = re.compile(r"(/enter/)[^/\s?#]+")
 _PRIVATE = 0o600
+_PATIENCE_S = 5
+"""For open connections, once the server is to stop."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,13 @@ def run(store: AnnotationStore, address: Address) -> None:
     AnnotationError
         There is no campaign in the store yet.
     """
-    store.campaign()
+    campaign = store.settings().annotation
     settings = ServerSettings(
-        signing_key=signing_key(key_path(store.path)), secure_cookies=address.secure
+        signing_key=signing_key(key_path(store.path)),
+        secure_cookies=address.secure,
+        languages=campaign.languages,
+        content_language=campaign.content_language,
+        instructions=campaign.instructions,
     )
     uvicorn.run(
         create_app(store, settings),
@@ -115,6 +121,7 @@ def run(store: AnnotationStore, address: Address) -> None:
         ssl_keyfile=address.key,
         log_config=log_config(),
         server_header=False,
+        timeout_graceful_shutdown=_PATIENCE_S,
     )
 
 

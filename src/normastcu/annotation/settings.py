@@ -1,10 +1,16 @@
 """Settings of a campaign of judging."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from normastcu.collection.settings import GradeScale, Settings
+
+Language = Literal["pt", "en"]
+"""The languages that the screen's own texts are in."""
+Languages = Annotated[tuple[Language, ...], Field(min_length=1)]
+LanguageTag = Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")]
+"""BCP 47, such as pt-BR."""
 
 Counting = Literal["first", "adjudicated"]
 """Which judgments count as a person's: those of the first round, or, for pairs that were shown
@@ -34,6 +40,13 @@ class AnnotationSettings(Settings):
         Grade to its name by language, where the scale's own name is not meant.
     counts
         Which round counts for the qrels of people, see `Counting`.
+    languages
+        Of the screen, to choose from; the first is shown to a browser that asks for none of them.
+    content_language
+        Of queries and documents, for screen readers and hyphenation.
+    instructions
+        What assessors confirm before they judge, by language: plain text with an empty line
+        between paragraphs. Where a language is absent, the page that comes with the project.
     """
 
     assignment: Literal["all"] | Overlap = "all"
@@ -42,6 +55,9 @@ class AnnotationSettings(Settings):
     unknown_definition: dict[str, str]
     names: dict[int, dict[str, str]] = Field(default={})
     counts: Counting = "first"
+    languages: Languages = ("pt", "en")
+    content_language: LanguageTag = "pt-BR"
+    instructions: dict[Language, str] = Field(default={})
 
     @model_validator(mode="after")
     def _in_all_languages(self) -> Self:

@@ -39,6 +39,7 @@ from normastcu.annotation.records import (
     QueryProgress,
     Role,
     Round,
+    RoundProgress,
     Suggestion,
     Task,
 )
@@ -119,10 +120,10 @@ class AnnotationStore:
             n_new, n_withdrawn, n_kept = preparation.store_pairs(connection, pool)
             loads = orders.distribute(connection)
             n_documents = scalar(connection, "SELECT count(*) FROM documents")
-            prepared = campaign.read_campaign(connection)
+            n_queries, n_pairs = preparation.size(connection)
         return Prepared(
-            n_queries=prepared.n_queries,
-            n_pairs=prepared.n_pairs,
+            n_queries=n_queries,
+            n_pairs=n_pairs,
             n_new_pairs=n_new,
             n_withdrawn=n_withdrawn,
             n_kept=n_kept,
@@ -160,7 +161,7 @@ class AnnotationStore:
         """Add several people at once, see `add_person`."""
         with self.database.writing() as connection:
             tokens = people.add_people(connection, names, role)
-            orders.distribute(connection)
+            orders.distribute(connection, tokens)
         return tokens
 
     def renew_token(self, name: str) -> str:
@@ -231,6 +232,27 @@ class AnnotationStore:
         """Return how far a person is with each of their queries."""
         with self.database.reading() as connection:
             return tasks.progress(connection, person_id)
+
+    def progress_part(
+        self,
+        person_id: int,
+        round: Round,  # noqa: A002
+        first: int,
+        last: int,
+    ) -> list[QueryProgress]:
+        """Return how far a person is with the queries at some positions, counted from 1."""
+        with self.database.reading() as connection:
+            return tasks.progress_part(connection, person_id, round, first, last)
+
+    def total_progress(self, person_id: int) -> dict[Round, RoundProgress]:
+        """Return how far a person is with each round that they have pairs in."""
+        with self.database.reading() as connection:
+            return tasks.total_progress(connection, person_id)
+
+    def first_skipped(self, person_id: int) -> Task | None:
+        """Return the first pair in a person's order that they put off."""
+        with self.database.reading() as connection:
+            return tasks.first_skipped(connection, person_id)
 
     def answer(
         self,

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from normastcu.annotation.campaign import ROUND_NAMES, ROUND_NUMBERS
 from normastcu.annotation.database import FIRST, Record, is_row_id, one, rows, scalar, storable
-from normastcu.annotation.records import Answer, QueryProgress, Round, Task
+from normastcu.annotation.records import Answer, QueryProgress, Round, RoundProgress, Task
 
 _ORDER = "SELECT o.*, q.query_id, q.text FROM orders o JOIN queries q ON q.id = o.query"
 _OPEN = "o.n_pairs > o.n_answered + o.n_skipped"
@@ -15,13 +15,23 @@ _CURRENT = """SELECT d.doc_id, e.choice, e.grade, e.comment, e.seconds, e.at
     FROM pairs p JOIN documents d ON d.id = p.document
     LEFT JOIN current c ON c.person = :person AND c.pair = p.id
     LEFT JOIN events e ON e.id = c.event"""
-_PROGRESS = """SELECT q.query_id, q.text, o.position, o.n_pairs, o.n_answered, o.n_skipped,
+_PROGRESS_HERE = """SELECT q.query_id, q.text, o.position, o.n_pairs, o.n_answered, o.n_skipped,
     o.first_pair, coalesce(s.n, 0), CASE o.round WHEN :first THEN 'first' ELSE 'adjudication' END
     FROM orders o JOIN queries q ON q.id = o.query LEFT JOIN (
         SELECT query, count(DISTINCT document) AS n FROM suggestions WHERE person = :person
         GROUP BY query) s ON s.query = o.query AND o.round = :first
-    WHERE o.person = :person
-    ORDER BY o.round, o.position"""
+    WHERE o.person = :person {part} ORDER BY o.round, o.position"""
+_PROGRESS = _PROGRESS_HERE.format(part="")
+_PROGRESS_PART = _PROGRESS_HERE.format(
+    part="AND o.round = :round AND o.position BETWEEN :start AND :last"
+)
+_TOTALS = """SELECT round, count(*), sum(n_pairs), sum(n_answered), sum(n_skipped) FROM orders
+    WHERE person = :person GROUP BY round ORDER BY round"""
+_FIRST_SKIPPED = """SELECT j.value FROM
+    (SELECT * FROM orders WHERE person = :person AND n_skipped > 0
+        ORDER BY round, position LIMIT 1) o, json_each(o.pairs) j
+    JOIN current c ON c.person = o.person AND c.pair = j.value
+    JOIN events e ON e.id = c.event WHERE e.choice = 'skipped' ORDER BY j.key LIMIT 1"""
 _FIRST_OPEN = """SELECT j.value FROM orders o, json_each(o.pairs) j
     LEFT JOIN current c ON c.person = o.person AND c.pair = j.value
     WHERE o.id = :order AND j.key > :key AND c.event IS NULL ORDER BY j.key LIMIT 1"""
@@ -91,6 +101,34 @@ def progress(connection: Connection, person_id: int) -> list[QueryProgress]:
     """Return how far a person is with each query, in their order; the first round first."""
     found = rows(connection, _PROGRESS, person=person_id, first=FIRST)
     return [QueryProgress(*row) for row in found]
+
+
+def progress_part(
+    connection: Connection, person_id: int, round_name: Round, first: int, last: int
+) -> list[QueryProgress]:
+    """Return how far a person is with the queries at the positions from `first` to `last`."""
+    found = rows(
+        connection,
+        _PROGRESS_PART,
+        person=person_id,
+        first=FIRST,
+        round=ROUND_NUMBERS[round_name],
+        start=first,
+        last=last,
+    )
+    return [QueryProgress(*row) for row in found]
+
+
+def total_progress(connection: Connection, person_id: int) -> dict[Round, RoundProgress]:
+    """Return how far a person is with each round that they have pairs in."""
+    found = rows(connection, _TOTALS, person=person_id)
+    return {ROUND_NAMES[number]: RoundProgress(*counts) for number, *counts in found}
+
+
+def first_skipped(connection: Connection, person_id: int) -> Task | None:
+    """Return the first pair in a person's order that they put off."""
+    pair = scalar(connection, _FIRST_SKIPPED, person=person_id)
+    return None if pair is None else read_task(connection, person_id, pair)
 
 
 def order_of(connection: Connection, person_id: int, pair_id: int) -> Record | None:

@@ -9,7 +9,6 @@ from normastcu.collection.fusion import (
     take_candidates,
 )
 from normastcu.collection.run_order import RUN_TYPES, list_numbers, strict_scores
-from normastcu.retrieval.errors import RetrievalError
 from normastcu.retrieval.settings import HybridSystem
 
 
@@ -32,8 +31,6 @@ def hybrid_run(settings: HybridSystem, runs: pd.DataFrame) -> pd.DataFrame:
 
     Raises
     ------
-    RetrievalError
-        Where a system is named twice.
     CollectionError
         Where a system is not among the runs.
 
@@ -46,9 +43,6 @@ def hybrid_run(settings: HybridSystem, runs: pd.DataFrame) -> pd.DataFrame:
     >>> hybrid_run(HybridSystem(name="C", family="c", systems=("A", "B")), runs)["doc_id"].tolist()
     ['d2', 'd1', 'd3']
     """
-    twice = [name for name in settings.systems if settings.systems.count(name) > 1]
-    if twice:
-        raise RetrievalError(f"The system {settings.name} names {twice[0]} twice. Name it once.")
     lists = of_systems(runs, settings.systems)
     if settings.shares:
         lists = _candidates(settings, lists)

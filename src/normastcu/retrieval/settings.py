@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from normastcu.collection.settings import Settings
 from normastcu.services.settings import BaseUrl, CredentialsEntry
@@ -19,7 +19,7 @@ class Entry(Settings):
 
     model_config = ConfigDict(hide_input_in_errors=True, allow_inf_nan=False)
 
-    name: str = Field(pattern=r"^\S+$")
+    name: str = Field(pattern=r"^[^\s/\\]+$")
 
 
 class SentenceTransformersEncoder(Entry):
@@ -215,6 +215,12 @@ class Passages(Settings):
         return self
 
 
+def _distinct(fields: tuple[DocumentField, ...]) -> tuple[DocumentField, ...]:
+    if len(set(fields)) < len(fields):
+        raise ValueError(f"the fields {', '.join(fields)} must be distinct")
+    return fields
+
+
 class System(Entry):
     """Base of a system.
 
@@ -231,7 +237,7 @@ class Bm25System(System):
     """Lucene's BM25 over a representation: the named fields, one after the other."""
 
     kind: Literal["bm25"] = "bm25"
-    fields: tuple[DocumentField, ...] = Field(min_length=1)
+    fields: Annotated[tuple[DocumentField, ...], AfterValidator(_distinct)] = Field(min_length=1)
     k1: float = Field(ge=0)
     b: float = Field(ge=0, le=1)
 
@@ -251,7 +257,7 @@ class DenseSystem(System):
 
     kind: Literal["dense"] = "dense"
     encoder: Encoder
-    fields: tuple[DocumentField, ...] = Field(min_length=1)
+    fields: Annotated[tuple[DocumentField, ...], AfterValidator(_distinct)] = Field(min_length=1)
     passages: Passages | None = None
 
 
@@ -314,6 +320,8 @@ class HybridSystem(System):
 
     @model_validator(mode="after")
     def _shares_fit(self) -> Self:
+        if len(set(self.systems)) < len(self.systems):
+            raise ValueError(f"the systems {', '.join(self.systems)} must be distinct")
         if self.shares and len(self.shares) != len(self.systems):
             raise ValueError(f"{len(self.shares)} shares for {len(self.systems)} systems")
         if self.shares and abs(sum(self.shares) - 1) > 1e-9:

@@ -150,14 +150,17 @@ class EncoderVectors:
         self._add(_mapped(self._write(keys, vectors, shown)))
 
     def tidy(self) -> None:
-        """Put many small files into one; the old ones go when the new one is on the disk."""
-        paths = sorted(self.folder.glob(_SEGMENT))
-        if len(paths) <= _MANY_SEGMENTS:
+        """Put many small files into one; the old ones go when the new one is on the disk.
+
+        Only files whose vectors are in the new one go: another process may be writing too.
+        """
+        if len(list(self.folder.glob(_SEGMENT))) <= _MANY_SEGMENTS:
             return
+        merged = self._read()
         keys = list(self._places)
         everything = self.select(keys)
         self._write(keys, everything[slice(None)], everything.shown)
-        for path in paths:
+        for path in merged:
             path.unlink(missing_ok=True)
         self._read()
 
@@ -171,15 +174,18 @@ class EncoderVectors:
             np.lib.format.write_array(file, segment)
         return self.folder / name
 
-    def _read(self) -> None:
+    def _read(self) -> list[Path]:
+        """Map every file, and return which these are."""
         self._segments: list[npt.NDArray[np.void]] = []
         self._places: dict[bytes, tuple[int, int]] = {}
         self._length: int | None = None
+        paths = sorted(self.folder.glob(_SEGMENT))
         try:
-            for path in sorted(self.folder.glob(_SEGMENT)):
+            for path in paths:
                 self._add(_mapped(path))
         except FileNotFoundError:  # another process has just put small files into one
-            self._read()
+            return self._read()
+        return paths
 
     def _add(self, segment: npt.NDArray[np.void]) -> None:
         self._length = segment.dtype["vector"].shape[0]

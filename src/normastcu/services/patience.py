@@ -146,7 +146,7 @@ class Patience:
 
     def _wait_after(self, failure: CallFailure, attempt: int) -> None:
         told = told_wait(failure.retry_after, self._clock.now())
-        if told is None:
+        if not told:  # not told at all, or to a time that is over by this machine's clock
             self.pause(backoff(attempt, self._clock.draw()))
         else:
             self._pace.hold(told)

@@ -1,8 +1,10 @@
 """The administrator's page."""
 
 import io
+import re
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from lxml import html as lxml_html
@@ -83,6 +85,36 @@ def test_it_shows_the_disputed_pairs_and_starts_a_second_round(
     assert "checked" not in shown.split("<dialog")[0]
     assert "Segunda rodada" in bruno.get("/").text
     assert "Segunda rodada" not in judged["Ana"].get("/").text
+
+
+def test_it_says_when_it_was_computed(administrator: Browser) -> None:
+    assert re.search(
+        r"Calculado em \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)", administrator.get("/admin").text
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [("", ("1", "50")), ("?page=3", ("101", "150")), ("?page=9", ("201", "205"))],
+)
+def test_many_queries_come_in_pages(
+    screen: Screen,
+    administrator: Browser,
+    monkeypatch: pytest.MonkeyPatch,
+    number: str,
+    shown: tuple[str, str],
+) -> None:
+    overview = screen.store.overview()
+    rows = tuple(replace(overview.queries[0], query_id=str(n)) for n in range(1, 206))
+    many = replace(overview, queries=rows)
+    overviews = administrator.client.app.state.room.overviews  # type: ignore[attr-defined]
+    monkeypatch.setattr(overviews, "latest", lambda: many)
+
+    page = lxml_html.document_fromstring(administrator.get(f"/admin{number}").text)
+
+    found = [row[0] for row in cells(page, "by-query")]
+    assert (found[0], found[-1]) == shown
+    assert f"{shown[0]} a {shown[1]} de 205" in page.find_class("pages")[0].text_content()
 
 
 @pytest.mark.parametrize("fields", [{}, {"assessor": "Ana"}, {"pair": '["7", "ATO-3"]'}])

@@ -225,7 +225,7 @@ def test_a_fault_is_said_without_its_cause(
     def fail(_person_id: int) -> None:
         raise RuntimeError("a secret of the server")
 
-    monkeypatch.setattr(screen.store, "progress", fail)
+    monkeypatch.setattr(screen.store, "total_progress", fail)
     answer = ana.get("/")
 
     assert answer.status_code == 500

@@ -13,6 +13,7 @@ from starlette.background import BackgroundTask
 
 from normastcu.annotation.exchange import export_campaign
 from normastcu.annotation.web.pages import page
+from normastcu.annotation.web.paging import PageNumber, Part
 from normastcu.annotation.web.visitors import Administrator, Asked, Refusal, administrator, room_of
 
 router = APIRouter()
@@ -23,10 +24,15 @@ def overview(
     request: Request,
     visitor: Administrator,
     started: Annotated[int | None, Query(ge=0)] = None,
+    number: PageNumber = None,
 ) -> HTMLResponse:
     """Show how far everybody is, how well they agree, and where they don't."""
-    found = room_of(request).store.overview()
-    return page(request, "admin", visitor, overview=found, started=started)
+    found = room_of(request).overviews.latest()
+    part = Part.of(len(found.queries), number or 1)
+    queries = found.queries[part.first - 1 : part.last]
+    return page(
+        request, "admin", visitor, overview=found, queries=queries, part=part, started=started
+    )
 
 
 @router.post("/admin/adjudicate")
@@ -35,7 +41,11 @@ def adjudicate(request: Request, asked: Asked) -> RedirectResponse:
     administrator(asked.visitor)
     names = asked.lists.get("assessor", [])
     pairs = [_pair(value) for value in asked.lists.get("pair", [])]
-    started = room_of(request).store.start_adjudication(names, pairs) if names and pairs else 0
+    started = 0
+    if names and pairs:
+        room = room_of(request)
+        started = room.store.start_adjudication(names, pairs)
+        room.overviews.forget()
     return RedirectResponse(f"/admin?started={started}", HTTPStatus.SEE_OTHER)
 
 

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from normastcu.annotation.errors import AnnotationError, CampaignClosedError, NotAssignedError
 from normastcu.annotation.store import AnnotationStore
 from normastcu.annotation.web import administration, judging, orientation, sign_in, suggesting
+from normastcu.annotation.web.overviews import Overviews
 from normastcu.annotation.web.pages import page
 from normastcu.annotation.web.security import (
     HEADERS,
@@ -53,7 +54,7 @@ def create_app(
     settings
         How the pages are served.
     clock
-        Seconds that never go back; failed sign-ins are counted by it.
+        Seconds that never go back; failed sign-ins are counted by it, and overviews grow old.
     """
     app = FastAPI(title="assessment", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.room = Room(
@@ -61,6 +62,7 @@ def create_app(
         settings,
         Sessions(settings.signing_key, secure=settings.secure_cookies),
         SignInLimit(clock),
+        Overviews(store.overview, clock),
     )
     for purpose in (sign_in, orientation, judging, suggesting, administration):
         app.include_router(purpose.router)

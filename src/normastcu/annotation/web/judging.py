@@ -1,7 +1,6 @@
 """Judging: the progress page, a pair, its document, an answer, and taking one back."""
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, Self
@@ -10,9 +9,10 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from normastcu.annotation.records import Campaign, QueryProgress, Task
+from normastcu.annotation.records import Campaign, Task
 from normastcu.annotation.web.content import highlighted, readable
 from normastcu.annotation.web.pages import page, path_of
+from normastcu.annotation.web.paging import PageNumber, Part
 from normastcu.annotation.web.scale import choices
 from normastcu.annotation.web.settings import Language
 from normastcu.annotation.web.texts import TEXTS, grade_name, grade_names
@@ -73,22 +73,28 @@ class Step:
 
 
 @router.get("/")
-def progress(request: Request, visitor: Informed) -> Response:
-    """Show how far a person is, query by query."""
+def progress(request: Request, visitor: Informed, number: PageNumber = None) -> Response:
+    """Show how far a person is, query by query; at first where they go on."""
     if visitor.person.role == "administrator":
         return RedirectResponse("/admin", HTTPStatus.SEE_OTHER)
     store = room_of(request).store
-    rows = store.progress(visitor.person.id)
-    following = store.next_open(visitor.person.id)
+    person_id = visitor.person.id
+    totals = store.total_progress(person_id)
+    n_queries = {name: total.n_queries for name, total in totals.items()}
+    following = store.next_open(person_id)
+    here = following.query_position if following and following.round == "first" else 1
+    part = Part.of(n_queries.get("first", 0), number or Part.number_of(here))
+    again = store.progress_part(person_id, "adjudication", 1, n_queries.get("adjudication", 0))
     return page(
         request,
         "progress",
         visitor,
-        rows=[row for row in rows if row.round == "first"],
-        second_round=[row for row in rows if row.round == "adjudication"],
-        done=sum(row.n_answered for row in rows),
-        all=sum(row.n_documents for row in rows),
-        skipped=sum(row.n_skipped for row in rows),
+        part=part,
+        rows=store.progress_part(person_id, "first", part.first, part.last),
+        second_round=again,
+        done=sum(total.n_answered for total in totals.values()),
+        all=sum(total.n_documents for total in totals.values()),
+        skipped=sum(total.n_skipped for total in totals.values()),
         following=path_of("pair", following.pair_id) if following else "",
     )
 
@@ -96,12 +102,9 @@ def progress(request: Request, visitor: Informed) -> Response:
 @router.get("/skipped")
 def first_skipped(request: Request, visitor: Informed) -> RedirectResponse:
     """Go to the first pair that a person has put off."""
-    store = room_of(request).store
-    for row in store.progress(visitor.person.id):
-        if row.n_skipped:
-            tasks = store.query_tasks(visitor.person.id, row.query_id, row.round)
-            return RedirectResponse(_first_skipped(tasks, row), HTTPStatus.SEE_OTHER)
-    return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+    task = room_of(request).store.first_skipped(visitor.person.id)
+    path = path_of("pair", task.pair_id) if task else "/"
+    return RedirectResponse(path, HTTPStatus.SEE_OTHER)
 
 
 @router.get("/pair/{pair_id}")
@@ -172,9 +175,10 @@ def document(
     if found is None:
         raise Refusal(HTTPStatus.NOT_FOUND, "not_found")
     content = readable(found.html, found.text)
+    markup = content.markup
     if pair_id is not None:
-        content = highlighted(content, _task(request, visitor, pair_id).query_text)
-    return page(request, "document", visitor, content=content)
+        markup = highlighted(markup, _task(request, visitor, pair_id).query_text)
+    return page(request, "document", visitor, content=markup, flattened=content.flattened)
 
 
 def _task(request: Request, visitor: Visitor, pair_id: int) -> Task:
@@ -182,11 +186,6 @@ def _task(request: Request, visitor: Visitor, pair_id: int) -> Task:
     if task is None:
         raise Refusal(HTTPStatus.NOT_FOUND, "not_found")
     return task
-
-
-def _first_skipped(tasks: Sequence[Task], row: QueryProgress) -> str:
-    skipped = (task.pair_id for task in tasks if task.answer and task.answer.choice == "skipped")
-    return path_of("pair", next(skipped, row.first_pair_id))
 
 
 def _step(task: Task, here: int, campaign: Campaign, language: Language) -> Step:

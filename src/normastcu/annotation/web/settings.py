@@ -1,12 +1,11 @@
 """Settings of the assessment screen's server."""
 
-from typing import Literal
-
 from pydantic import Field
 
+from normastcu.annotation.settings import Language, Languages, LanguageTag
 from normastcu.collection.settings import Settings
 
-Language = Literal["pt", "en"]
+__all__ = ["Language", "ServerSettings"]
 
 
 class ServerSettings(Settings):
@@ -34,6 +33,6 @@ class ServerSettings(Settings):
 
     signing_key: bytes = Field(min_length=32, repr=False)
     secure_cookies: bool = False
-    languages: tuple[Language, ...] = Field(default=("pt", "en"), min_length=1)
-    content_language: str = Field(default="pt-BR", pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")
+    languages: Languages = ("pt", "en")
+    content_language: LanguageTag = "pt-BR"
     instructions: dict[Language, str] = Field(default={})

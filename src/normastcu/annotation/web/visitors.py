@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from normastcu.annotation.records import Person
 from normastcu.annotation.store import AnnotationStore
+from normastcu.annotation.web.overviews import Overviews
 from normastcu.annotation.web.security import Session, Sessions, SignInLimit
 from normastcu.annotation.web.settings import Language, ServerSettings
 from normastcu.annotation.web.texts import language_of
@@ -28,6 +29,7 @@ class Room:
     settings: ServerSettings
     sessions: Sessions
     sign_ins: SignInLimit
+    overviews: Overviews
 
 
 @dataclass(frozen=True)

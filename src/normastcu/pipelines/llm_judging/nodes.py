@@ -70,6 +70,11 @@ def choose_pairs(
     if files:
         pairs = pd.concat([read_pairs(file) for file in files], ignore_index=True)
     pairs = pairs.drop_duplicates(ignore_index=True)
+    if pairs.empty:
+        raise JudgingError(
+            "There is no pair to judge: nobody has judged one yet. Run human_qrels first, or give "
+            "pairs, such as the pool (--params pairs=<csv>)."
+        )
     if settings.trial is None or settings.trial >= len(pairs):
         return pairs
     return pairs.sample(settings.trial, random_state=TRIAL_SEED).sort_index(ignore_index=True)

@@ -136,15 +136,20 @@ def reorder(*runs: pd.DataFrame, system: RerankSystem) -> pd.DataFrame:
     return rerank_by_run(system, pd.concat(runs, ignore_index=True))
 
 
-def combine(*runs: pd.DataFrame, system: HybridSystem) -> pd.DataFrame:
+def combine(settings: RetrievalSettings, *runs: pd.DataFrame, system: HybridSystem) -> pd.DataFrame:
     """Return several systems as one list."""
-    return hybrid_run(system, pd.concat(runs, ignore_index=True))
+    combined = hybrid_run(system, pd.concat(runs, ignore_index=True))
+    return combined[combined["rank"] <= settings.depth].reset_index(drop=True)
 
 
 def read_external(
-    files: list[RawFile], documents: pd.DataFrame, *, system: ExternalSystem
+    files: list[RawFile],
+    documents: pd.DataFrame,
+    settings: RetrievalSettings,
+    *,
+    system: ExternalSystem,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a run made elsewhere, and what was read."""
+    """Return a run made elsewhere, as deep as the others, and what was read."""
     by_name = {file.path.name: file for file in files}
     if system.file not in by_name:
         raise CollectionError(
@@ -153,7 +158,8 @@ def read_external(
             "or `external_runs` in conf/<environment>/globals.yml."
         )
     run, report = external_run(system, by_name[system.file], set(documents["doc_id"]))
-    return run, report_table([report])
+    kept = run[run["rank"] <= settings.depth].reset_index(drop=True)
+    return kept, report_table([report])
 
 
 def list_systems(*, systems: Systems) -> pd.DataFrame:

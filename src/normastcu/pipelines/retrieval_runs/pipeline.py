@@ -87,12 +87,14 @@ def _node(system: AnySystem, runs: list[str]) -> Node:
     if isinstance(system, ExternalSystem):
         return Node(
             _of(nodes.read_external, system=system),
-            ["external_runs", DOCUMENTS],
+            ["external_runs", DOCUMENTS, "params:retrieval"],
             ["run", "report"],
             name="read",
         )
     if isinstance(system, HybridSystem):
-        return Node(_of(nodes.combine, system=system), runs, "run", name="combine")
+        return Node(
+            _of(nodes.combine, system=system), ["params:retrieval", *runs], "run", name="combine"
+        )
     if not isinstance(system, Bm25System) and system.reranker is not None:
         return Node(
             _of(nodes.rerank, system=system),
@@ -105,14 +107,13 @@ def _node(system: AnySystem, runs: list[str]) -> Node:
 
 def _comparison(systems: Systems) -> Pipeline:
     """Return the steps that put the runs of the compared systems together."""
-    active = [system for system in systems.all if system.name in systems.active]
     reports = [
         (kind, dataset, joined, f"join_{dataset}")
         for kind, dataset, joined in (
             (DenseSystem, "usage", "encoding_usage"),
             (ExternalSystem, "report", "external_report"),
         )
-        if any(isinstance(system, kind) for system in active)
+        if any(isinstance(system, kind) for system in systems.all)
     ]
     return _shared(
         [
@@ -141,7 +142,7 @@ def _comparison(systems: Systems) -> Pipeline:
                     join_tables,
                     [
                         f"{NAMESPACE}.{systems.slugs[system.name]}.{dataset}"
-                        for system in active
+                        for system in systems.all
                         if isinstance(system, kind)
                     ],
                     joined,

@@ -9,6 +9,7 @@ export class DocumentPanel {
   #opener = byId("open-document");
   #highlight = byId("highlight");
   #shown = null;
+  #cameFrom = null; // where the focus goes back to
 
   constructor(pair) {
     this.#pair = pair;
@@ -33,16 +34,20 @@ export class DocumentPanel {
   toggle() {
     if (this.isOpen) this.close();
     else {
+      this.#cameFrom = document.activeElement;
       this.#open();
       this.#content.focus({ preventScroll: true });
     }
   }
 
   close() {
+    const hadFocus = this.#panel.contains(document.activeElement);
     this.#panel.hidden = true;
     this.#follow();
-    if (this.#panel.contains(document.activeElement) || document.activeElement === document.body) {
-      this.#opener.focus();
+    if (hadFocus || document.activeElement === document.body) {
+      // Not to the button for whoever came by a key: there, Enter would open the document again.
+      const back = this.#cameFrom?.matches("a, button, input") ? this.#cameFrom : byId("main");
+      back.focus({ preventScroll: true });
     }
   }
 

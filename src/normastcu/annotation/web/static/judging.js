@@ -27,7 +27,7 @@ const seen = {
   since: document.hidden ? null : performance.now(),
   get seconds() {
     const now = this.since === null ? 0 : performance.now() - this.since;
-    return Math.round((this.total + now) / 100) / 10;
+    return Math.ceil((this.total + now) / 100) / 10;
   },
   follow() {
     if (document.hidden && this.since !== null) {

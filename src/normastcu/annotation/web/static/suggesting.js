@@ -22,6 +22,7 @@ export function bindSuggestions(pair) {
       if (!response.ok) throw new Error(String(response.status));
       hits.innerHTML = await response.text(); // texts are escaped by the server's template
       state.textContent = "";
+      if (search.contains(document.activeElement)) hits.querySelector("input:enabled")?.focus();
     } catch {
       hits.textContent = texts.search_failed;
     }
