@@ -1,8 +1,5 @@
 """Threads that do one thing after the other."""
 
-import os
-import signal
-import threading
 from threading import Barrier, Event
 
 import pytest
@@ -58,21 +55,16 @@ def test_a_stop_is_no_error_and_begins_nothing_more() -> None:
 
 
 def test_ctrl_c_leaves_behind_what_never_ends() -> None:
+    """Raised where Python raises it: in the thread that waits."""
     stop, never = Event(), Event()
 
-    def do(_: int) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        never.wait()
+    def interrupt() -> None:
+        raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            work_off(range(10), do, threads=1, stop=stop)
-    finally:
-        signal.signal(signal.SIGINT, before)
-        never.set()
+    with pytest.raises(KeyboardInterrupt):
+        work_off(range(10), lambda _: never.wait(), threads=1, stop=stop, tick=interrupt)
+    never.set()
     assert stop.is_set()
-    assert threading.current_thread() is threading.main_thread()
 
 
 def test_who_waits_is_told_that_time_passes() -> None:
