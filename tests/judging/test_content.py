@@ -134,7 +134,7 @@ def test_less_is_shown_of_the_document_in_messages() -> None:
     )
 
 
-@given(st.text(), st.integers(1, 50), st.floats(0.1, 1), st.sampled_from(["head", "head_tail"]))
+@given(st.text(), st.integers(1, 50), st.floats(0.1, 0.9), st.sampled_from(["head", "head_tail"]))
 def test_what_was_cut_can_be_cut_further(
     text: str, shown: int, share: float, policy: CutPolicy
 ) -> None:
