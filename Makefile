@@ -40,7 +40,9 @@ types: $(STAMP) ## Check types (mypy)
 
 tests: $(STAMP) ## Run the tests, with coverage
 	@echo "Running the tests"
-	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-report term:skip-covered
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-report= --ignore=tests/browser
+	@# Apart, because a process in which a browser was driven does not survive Java.
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-append --cov-report term:skip-covered tests/browser
 
 format: $(STAMP) ## Format the code
 	@$(BIN)/ruff check --fix
