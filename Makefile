@@ -40,9 +40,9 @@ types: $(STAMP) ## Check types (mypy)
 
 tests: $(STAMP) ## Run the tests, with coverage
 	@echo "Running the tests"
-	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-report= --ignore=tests/browser
-	@# Apart, because a process in which a browser was driven does not survive Java.
-	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-append --cov-report term:skip-covered tests/browser
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-report term:skip-covered --ignore=tests/browser --ignore=tests/end_to_end
+	@# Each file in a process of its own: Java does not survive in a process that has done much else.
+	@ls tests/browser/test_*.py tests/end_to_end/test_*.py | xargs -P 2 -n 1 $(BIN)/pytest -q -p no:cacheprovider
 
 format: $(STAMP) ## Format the code
 	@$(BIN)/ruff check --fix
