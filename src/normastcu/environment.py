@@ -17,7 +17,7 @@ from normastcu.configuration import (
     shown,
 )
 from normastcu.judging.settings import Judge, load_judges
-from normastcu.retrieval.library import Systems, load_systems
+from normastcu.retrieval.known_systems import Systems, load_systems
 
 ACTIVE = "active_judges"
 ACTIVE_SYSTEMS = "active_systems"

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from normastcu.collection.library import check_parts, part_of, slug, slugs, validated
+from normastcu.collection.named_settings import check_parts, part_of, slug, slugs, validated
 from normastcu.collection.settings import Settings
 from normastcu.judging.errors import JudgingError
 from normastcu.services.settings import BaseUrl, CredentialsEntry

@@ -8,7 +8,7 @@ from kedro.pipeline import Node, Pipeline
 from normastcu.pipelines.pooling import nodes
 from normastcu.pipelines.retrieval_runs.pipeline import DOCUMENTS, run_of
 from normastcu.pipelines.shared import copy_table, join_tables
-from normastcu.retrieval.library import Systems
+from normastcu.retrieval.known_systems import Systems
 
 
 def create_pipeline(systems: Systems) -> Pipeline:

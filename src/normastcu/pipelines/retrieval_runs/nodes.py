@@ -18,7 +18,7 @@ from normastcu.pipelines.retrieval_runs.parameters import RetrievalSettings
 from normastcu.retrieval.combine import hybrid_run
 from normastcu.retrieval.dense import run_dense
 from normastcu.retrieval.external import external_run, report_table
-from normastcu.retrieval.library import Systems, needed
+from normastcu.retrieval.known_systems import Systems, needed
 from normastcu.retrieval.lucene_index import IndexRequest, LuceneIndexes
 from normastcu.retrieval.lucene_search import search_bm25 as search_with_lucene
 from normastcu.retrieval.manifest import CorpusPrint, corpus_print

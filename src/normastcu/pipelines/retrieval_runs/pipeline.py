@@ -8,7 +8,7 @@ from kedro.pipeline import Node, Pipeline
 
 from normastcu.pipelines.retrieval_runs import nodes
 from normastcu.pipelines.shared import copy_table, join_tables
-from normastcu.retrieval.library import Systems, needed
+from normastcu.retrieval.known_systems import Systems, needed
 from normastcu.retrieval.settings import (
     AnySystem,
     Bm25System,

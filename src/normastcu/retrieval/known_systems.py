@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from normastcu.collection.library import check_parts, part_of, slugs, validated
+from normastcu.collection.named_settings import check_parts, part_of, slugs, validated
 from normastcu.retrieval.errors import RetrievalError
 from normastcu.retrieval.settings import (
     AnySystem,
