@@ -43,6 +43,14 @@ try:
 except KeyboardInterrupt:
     print("heard")
 """
+LINEAR_ALGEBRA = """
+from normastcu.retrieval.java import start_java
+start_java()
+import numpy as np
+from sklearn.decomposition import TruncatedSVD
+matrix = np.random.default_rng(0).random((1600, 3000))
+print(TruncatedSVD(128, random_state=0).fit_transform(matrix).shape)
+"""
 
 
 def output_of(code, project_root, **environment):
@@ -74,6 +82,10 @@ def test_a_forked_process_is_told_that_java_does_not_survive(project_root):
 
 def test_ctrl_c_still_reaches_python(project_root):
     assert output_of(INTERRUPTED, project_root) == "heard\n"
+
+
+def test_the_main_thread_keeps_its_stack_for_linear_algebra(project_root):
+    assert output_of(LINEAR_ALGEBRA, project_root) == "(1600, 128)\n"
 
 
 def runtime(folder, version):

@@ -26,7 +26,15 @@ JAVA_LOCK = threading.RLock()
 
 INSTALL = "Install the project with its extra `retrieval`."
 # -Xrs leaves Ctrl-C to Python; the serial collector is the one with the least memory of its own.
-_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+_OPTIONS = (
+    "-Xrs",
+    "-XX:+UseSerialGC",
+    "-XX:-UsePerfData",
+    # Java would guard all but the first megabyte of the main thread's stack, which BLAS may need
+    # later: the process then ends by a segmentation fault.
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:+DisablePrimordialThreadGuardPages",
+)
 _LIBRARIES = ("lib/server/libjvm.so", "lib/server/libjvm.dylib", "bin/server/jvm.dll")
 
 _started_in: list[int] = []
