@@ -40,9 +40,7 @@ types: $(STAMP) ## Check types (mypy)
 
 tests: $(STAMP) ## Run the tests, with coverage
 	@echo "Running the tests"
-	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-report term:skip-covered --ignore=tests/browser --ignore=tests/end_to_end
-	@# Each file in a process of its own: Java does not survive in a process that has done much else.
-	@ls tests/browser/test_*.py tests/end_to_end/test_*.py | xargs -P 2 -n 1 $(BIN)/pytest -q -p no:cacheprovider
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-report term:skip-covered
 
 format: $(STAMP) ## Format the code
 	@$(BIN)/ruff check --fix

@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from normastcu.retrieval.java import start_java
-
-HEAP_MB = 1024
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -30,9 +27,3 @@ def shared_data() -> Path:
     if os.environ.get("NORMASTCU_REQUIRE_SHARED_DATA"):
         pytest.fail(reason)
     pytest.skip(reason)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _java_first() -> None:
-    """Start Java before anything else of the tests: late in a long process it may not start."""
-    start_java(HEAP_MB)
