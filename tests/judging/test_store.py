@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.judging.asking import attempt
 
-from normastcu.collection.drives import network_type
+from normastcu.collection.sqlite_files import network_type
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.store import COLUMNS, Merged, ReplyStore, StoreError
 from normastcu.judging.store_files import (

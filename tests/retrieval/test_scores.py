@@ -89,3 +89,11 @@ def test_the_dataset_opens_the_store_and_refuses_to_save(tmp_path):
     assert dataset.preview()["data"] == [[1]]
     with pytest.raises(Exception, match="appended to, not saved"):
         dataset.save("x")
+
+
+def test_another_file_is_left_as_it_is(tmp_path):
+    path = tmp_path / "scores.sqlite"
+    path.write_text("notes")
+    with pytest.raises(RetrievalError, match="is not a store of scores, but another file"):
+        ScoreStore(path)
+    assert path.read_text() == "notes"

@@ -22,17 +22,16 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from normastcu.annotation.errors import AnnotationError
-from normastcu.collection.drives import network_type
+from normastcu.collection.files import PRIVATE
+from normastcu.collection.sqlite_files import holds_other_file, network_type
 
 FIRST, ADJUDICATION = 1, 2
 """The rounds of judging, as they are stored."""
 
-_SQLITE_START = b"SQLite format 3\0"
 _APPLICATION_ID = 0x4E544341  # "NTCA", the mark of the project's annotation databases
 _VERSION = 1
 _LOCK_WAIT_S = 30
 _CONNECTIONS = 20
-_PRIVATE = 0o600
 
 _SCHEMA = (
     """CREATE TABLE campaign (
@@ -315,12 +314,7 @@ def _refuse_network_drive(path: Path) -> None:
 
 
 def _refuse_other_file(path: Path) -> None:
-    """Refuse what is no database; SQLite itself would write over a very short file."""
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
-        start = file.read(len(_SQLITE_START))
-    if start not in (b"", _SQLITE_START):
+    if holds_other_file(path):
         raise AnnotationError(
             f"{path} is not an annotation database, but another file. Give the database another "
             "path."
@@ -331,8 +325,8 @@ def _make_private(path: Path) -> None:
     """Make the file, or take it from others; SQLite gives its side files the same mode."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, _PRIVATE))
-        path.chmod(_PRIVATE)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE))
+        path.chmod(PRIVATE)
     except OSError as error:
         raise AnnotationError(
             f"The annotation database {path} can't be opened ({error.strerror}). Check that the "

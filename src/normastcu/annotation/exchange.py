@@ -8,11 +8,8 @@ leaves it alone. Equal campaigns make equal files, byte by byte.
 
 import hashlib
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,6 +23,7 @@ from normastcu.annotation.errors import AnnotationError
 from normastcu.annotation.judgments import answer_records
 from normastcu.annotation.settings import Counting
 from normastcu.annotation.store import AnnotationStore
+from normastcu.collection.files import PRIVATE, replacing
 from normastcu.collection.judgments import to_released_format
 
 RELEASED_FILE = "raw_human_eval.csv"
@@ -119,7 +117,7 @@ def export_campaign(store: AnnotationStore, path: Path) -> None:
     """
     with (
         store.database.reading() as connection,
-        _replacing(path) as temporary,
+        replacing(path, PRIVATE) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         tables = {
@@ -284,16 +282,3 @@ def _derive(connection: Connection) -> None:
     for statement in _DERIVED:
         connection.execute(text(statement))
     index_for_search(connection)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a private temporary file that takes the place of `path` when the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        yield Path(name)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)

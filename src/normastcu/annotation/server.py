@@ -16,12 +16,12 @@ from normastcu.annotation.errors import AnnotationError
 from normastcu.annotation.store import AnnotationStore
 from normastcu.annotation.web.app import create_app
 from normastcu.annotation.web.settings import ServerSettings
+from normastcu.collection.files import PRIVATE
 
 KEY_BYTES = 32
 HOST, PORT = "127.0.0.1", 8000
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 _LINK = re.compile(r"(/enter/)[^/\s?#]+")
-_PRIVATE = 0o600
 _PATIENCE_S = 5
 """For open connections, once the server is to stop."""
 
@@ -82,7 +82,7 @@ def signing_key(path: Path) -> bytes:
     """
     try:
         _make_key(path)
-        path.chmod(_PRIVATE)
+        path.chmod(PRIVATE)
         key = bytes.fromhex(path.read_text(encoding="ascii"))
     except (OSError, ValueError) as error:
         raise AnnotationError(
@@ -155,7 +155,7 @@ def _make_key(path: Path) -> None:
         return
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(secrets.token_hex(KEY_BYTES))
         # Of two servers that start at once the first one's key stays.

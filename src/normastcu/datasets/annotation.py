@@ -9,14 +9,15 @@ from kedro_datasets._typing import TablePreview
 from normastcu.annotation.errors import AnnotationError
 from normastcu.annotation.settings import Counting
 from normastcu.annotation.store import AnnotationStore
+from normastcu.collection.files import replacing
 from normastcu.collection.sources import Provenance, RawFile, local_file
-from normastcu.datasets.files import replacing
 from normastcu.datasets.previews import first_rows
 from normastcu.datasets.raw_files import ReadOnlyDataset
+from normastcu.datasets.stores import StoreDataset
 from normastcu.datasets.tables import Previewed
 
 
-class AnnotationStoreDataset(ReadOnlyDataset[AnnotationStore]):
+class AnnotationStoreDataset(StoreDataset[AnnotationStore]):
     """The annotation store, opened; whoever loads it closes it.
 
     Parameters
@@ -27,9 +28,7 @@ class AnnotationStoreDataset(ReadOnlyDataset[AnnotationStore]):
         For Kedro-Viz.
     """
 
-    def __init__(self, *, filepath: str, metadata: dict[str, Any] | None = None) -> None:
-        self._path = Path(filepath)
-        self.metadata = metadata
+    name = "The annotation store"
 
     def load(self) -> AnnotationStore:
         """Open the store."""
@@ -37,9 +36,6 @@ class AnnotationStoreDataset(ReadOnlyDataset[AnnotationStore]):
 
     def _exists(self) -> bool:
         return self._path.is_file()
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": PurePath(self._path)}
 
 
 class AnnotationJudgmentsDataset(Previewed, ReadOnlyDataset[pd.DataFrame]):

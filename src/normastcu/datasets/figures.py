@@ -10,7 +10,7 @@ from kedro.io.core import DatasetError
 from kedro_datasets._typing import ImagePreview
 from matplotlib.figure import Figure
 
-from normastcu.datasets.files import replacing
+from normastcu.collection.files import replacing
 
 PNG_DPI = 200
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
-from typing import Any, Never
+from typing import Any
 
 import yaml
-from kedro.io import AbstractDataset
-from kedro.io.core import DatasetError
 from kedro_datasets._typing import TablePreview
 
 from normastcu.collection.frames import typed_frame
 from normastcu.datasets.previews import shortened
 from normastcu.datasets.raw_files import ReadOnlyDataset
+from normastcu.datasets.stores import StoreDataset
 from normastcu.judging.prompts import Prompt, read_prompt
 from normastcu.judging.store import ReplyStore
 
@@ -48,7 +47,7 @@ class PromptFilesDataset(ReadOnlyDataset[dict[str, Prompt]]):
         return {"filepath": PurePath(self._folder)}
 
 
-class ReplyStoreDataset(AbstractDataset[Never, ReplyStore]):
+class ReplyStoreDataset(StoreDataset[ReplyStore]):
     """The store of replies: one SQLite file, opened when it is loaded, written as replies come.
 
     Parameters
@@ -59,17 +58,11 @@ class ReplyStoreDataset(AbstractDataset[Never, ReplyStore]):
         For Kedro-Viz.
     """
 
-    def __init__(self, *, filepath: str, metadata: dict[str, Any] | None = None) -> None:
-        self._path = Path(filepath)
-        self.metadata = metadata
+    name = "The reply store"
 
     def load(self) -> ReplyStore:
         """Open the store; whoever loads it closes it."""
         return ReplyStore(self._path)
-
-    def save(self, data: Never) -> None:
-        """Refuse: replies are appended as they come, never saved as a whole."""
-        raise DatasetError(f"The reply store is appended to, not saved; given: {data!r}.")
 
     def preview(self, nrows: int = 20) -> TablePreview:
         """Return the last attempts by judge and outcome, without a word of a reply."""
@@ -79,9 +72,6 @@ class ReplyStoreDataset(AbstractDataset[Never, ReplyStore]):
             rows = [(a.judge, a.query_id, a.doc_id, a.outcome, a.grade) for a in store.attempts()]
         types = dict.fromkeys(("judge", "query_id", "doc_id", "outcome"), "str")
         return shortened(typed_frame(rows[-nrows:], types | {"grade": "Int64"}))
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": PurePath(self._path)}
 
 
 class Credentials(Mapping[str, object]):

@@ -6,7 +6,7 @@ from typing import Any
 
 from kedro.io import AbstractDataset
 
-from normastcu.datasets.files import replacing
+from normastcu.collection.files import replacing
 
 
 class TextLinesDataset(AbstractDataset[Iterable[str], Iterator[str]]):

@@ -8,7 +8,7 @@ from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 from lxml import html
 
-from normastcu.datasets.files import replacing
+from normastcu.collection.files import replacing
 from normastcu.datasets.previews import shortened
 
 

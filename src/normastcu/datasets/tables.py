@@ -15,7 +15,7 @@ from kedro_datasets import pandas
 from kedro_datasets._typing import TablePreview
 
 from normastcu.collection.documents import DOCUMENT_COLUMNS, DocumentChunks
-from normastcu.datasets.files import replacing
+from normastcu.collection.files import replacing
 from normastcu.datasets.previews import shortened
 from normastcu.reporting.latex import to_latex
 

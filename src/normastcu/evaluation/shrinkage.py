@@ -24,7 +24,6 @@ from normastcu.evaluation.measures import QueryMeasures
 from normastcu.evaluation.rank_correlation import COEFFICIENTS, RankedPair, ranked_pairs
 from normastcu.evaluation.systems import Row, estimate_row, estimate_table, orders
 
-DRAWS = 2000
 METHOD = "shrunken (empirical Bayes)"
 FEWEST_SYSTEMS = 4
 FEWEST_QUERIES = 3

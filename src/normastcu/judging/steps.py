@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
+from normastcu.collection.chunks import chunks
 from normastcu.collection.settings import GradeScale
 from normastcu.judging.client import RawReply
 from normastcu.judging.progress import JudgeProgress
@@ -16,7 +17,7 @@ from normastcu.judging.prompts import Prompt
 from normastcu.judging.replies import Reply, as_read_today, read_reply
 from normastcu.judging.requests import Attempt, Outcome, Request
 from normastcu.judging.settings import ModelSettings
-from normastcu.judging.store import ReplyStore, chunks
+from normastcu.judging.store import ReplyStore
 from normastcu.services.failures import CallFailure
 
 _LOOKED_UP_AT_A_TIME = 100

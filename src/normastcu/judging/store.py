@@ -14,20 +14,19 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
-from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-from normastcu.collection.drives import network_type
+from normastcu.collection.chunks import chunks
+from normastcu.collection.sqlite_files import holds_other_file, network_type
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.requests import Attempt
 
 COLUMNS = tuple(field.name for field in fields(Attempt))
 _values = attrgetter(*COLUMNS)
 
-_SQLITE_START = b"SQLite format 3\0"
 _APPLICATION_ID = 0x4E544355  # "NTCU", the mark of the project's stores
 _VERSION = 1
 _SCHEMA = f"""
@@ -69,8 +68,6 @@ _INSERT = f"INSERT OR IGNORE INTO attempts ({_NAMES}) VALUES ({', '.join('?' * l
 _SELECT = f"SELECT {_NAMES} FROM attempts"
 _KEYS_AT_A_TIME = 500
 _LOCK_WAIT_S = 30.0
-
-_Item = TypeVar("_Item")
 
 
 class StoreError(JudgingError):
@@ -304,19 +301,6 @@ class _Entry:
         self.problem: StoreError | None = None
 
 
-def chunks(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    """Return the items in lists of a size, the last one with the rest.
-
-    Examples
-    --------
-    >>> list(chunks("abcde", 2))
-    [['a', 'b'], ['c', 'd'], ['e']]
-    """
-    iterator = iter(items)
-    while some := list(islice(iterator, size)):
-        yield some
-
-
 def _refuse_network_drive(path: Path) -> None:
     if file_system := network_type(path):
         raise StoreError(
@@ -327,12 +311,7 @@ def _refuse_network_drive(path: Path) -> None:
 
 
 def _refuse_other_file(path: Path) -> None:
-    """Refuse what is no database; SQLite itself would write over a very short file."""
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
-        start = file.read(len(_SQLITE_START))
-    if start not in (b"", _SQLITE_START):
+    if holds_other_file(path):
         raise StoreError(
             f"{path} is not a reply store, but another file. Give the store another path."
         )

@@ -6,7 +6,6 @@ replies included.
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
+from normastcu.collection.chunks import chunks
+from normastcu.collection.files import replacing
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.requests import Attempt
-from normastcu.judging.store import COLUMNS, Merged, ReplyStore, chunks
+from normastcu.judging.store import COLUMNS, Merged, ReplyStore
 
 _ROWS_AT_A_TIME = 5_000
 _TYPES = {
@@ -40,7 +41,7 @@ def export_parquet(store: ReplyStore, path: Path, judge: str | None = None) -> i
         The number of attempts.
     """
     written = 0
-    with _replacing(path) as unfinished, pq.ParquetWriter(unfinished, _SCHEMA) as writer:
+    with replacing(path) as unfinished, pq.ParquetWriter(unfinished, _SCHEMA) as writer:
         for some in chunks(store.attempts(judge), _ROWS_AT_A_TIME):
             rows = [asdict(attempt) for attempt in some]
             writer.write_table(pa.Table.from_pylist(rows, schema=_SCHEMA))
@@ -58,7 +59,7 @@ def export_jsonl(store: ReplyStore, path: Path, judge: str | None = None) -> int
     """
     written = 0
     with (
-        _replacing(path) as unfinished,
+        replacing(path) as unfinished,
         unfinished.open("w", encoding="utf-8", newline="\n") as lines,
     ):
         for attempt in store.attempts(judge):
@@ -88,18 +89,6 @@ def import_jsonl(store: ReplyStore, path: Path) -> Merged:
         As for `import_parquet`; the message names the line.
     """
     return store.merge(_jsonl_attempts(path))
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a name to write to; the file gets its own name when it is whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.part")
-    try:
-        yield unfinished
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _parquet_attempts(path: Path) -> Iterator[Attempt]:

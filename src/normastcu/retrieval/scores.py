@@ -9,13 +9,13 @@ the batch that it was at.
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
-from normastcu.collection.drives import network_type
+from normastcu.collection.chunks import chunks
+from normastcu.collection.sqlite_files import holds_other_file, network_type
 from normastcu.retrieval.errors import RetrievalError
 
 _APPLICATION_ID = 0x4E544353  # "NTCS"
@@ -31,8 +31,6 @@ _TRIGGERS = tuple(
 _INSERT = "INSERT INTO scores (key, score) VALUES (?, ?) ON CONFLICT (key) DO NOTHING"
 _KEYS_AT_A_TIME = 500
 _LOCK_WAIT_S = 30.0
-
-_Item = TypeVar("_Item")
 
 
 def text_digest(text: str) -> bytes:
@@ -76,6 +74,10 @@ class ScoreStore:
                 f"The store of scores {path} would lie on a network drive ({file_system}), where "
                 "SQLite's WAL mode does not work. Put it on a local disk."
             )
+        if holds_other_file(path):
+            raise RetrievalError(
+                f"{path} is not a store of scores, but another file. Give the store another path."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._connection = sqlite3.connect(
@@ -109,7 +111,7 @@ class ScoreStore:
         """Return the scores under those of the keys that have one."""
         found: dict[bytes, float] = {}
         with self._lock:
-            for some in _chunks(keys, _KEYS_AT_A_TIME):
+            for some in chunks(keys, _KEYS_AT_A_TIME):
                 where = f"WHERE key IN ({', '.join('?' * len(some))})"
                 found.update(
                     self._connection.execute(f"SELECT key, score FROM scores {where}", some)
@@ -174,9 +176,3 @@ class ScoreStore:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
-
-
-def _chunks(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    iterator = iter(items)
-    while some := list(islice(iterator, size)):
-        yield some

@@ -17,7 +17,7 @@ from mlflow.utils.validation import (
     MAX_TAG_VAL_LENGTH,
 )
 
-from normastcu.judging.store import chunks
+from normastcu.collection.chunks import chunks
 from normastcu.tracking.records import JudgeRecord
 from normastcu.tracking.settings import shortened
 

@@ -1,8 +1,12 @@
-"""Which file system a path lies on: SQLite's WAL mode needs memory shared between processes."""
+"""Where a store in SQLite may lie: on a local drive, and in no other file's place.
+
+SQLite's WAL mode needs memory that processes share, which network drives do not give.
+"""
 
 import re
 from pathlib import Path
 
+_SQLITE_START = b"SQLite format 3\0"
 _MOUNTS = Path("/proc/mounts")
 
 _NETWORK_TYPE = re.compile(
@@ -50,3 +54,18 @@ def _unescaped(point: str) -> str:
     for escape, sign in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         point = point.replace(escape, sign)
     return point
+
+
+def holds_other_file(path: Path) -> bool:
+    """Say whether there is a file that is no SQLite database; SQLite would write over a short one.
+
+    Examples
+    --------
+    >>> holds_other_file(Path(__file__)), holds_other_file(Path("nowhere.sqlite"))
+    (True, False)
+    """
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        start = file.read(len(_SQLITE_START))
+    return start not in (b"", _SQLITE_START)
