@@ -91,9 +91,9 @@ def test_the_dataset_opens_the_store_and_refuses_to_save(tmp_path):
         dataset.save("x")
 
 
-def test_another_file_is_left_as_it_is(tmp_path):
+def test_a_short_file_is_not_written_over(tmp_path):
     path = tmp_path / "scores.sqlite"
     path.write_text("notes")
-    with pytest.raises(RetrievalError, match="is not a store of scores, but another file"):
+    with pytest.raises(RetrievalError, match="can't be opened: it is another file"):
         ScoreStore(path)
     assert path.read_text() == "notes"

@@ -76,7 +76,8 @@ class ScoreStore:
             )
         if holds_other_file(path):
             raise RetrievalError(
-                f"{path} is not a store of scores, but another file. Give the store another path."
+                f"The store of scores {path} can't be opened: it is another file. Give the store "
+                "another path."
             )
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
