@@ -120,16 +120,10 @@ def describe_corpus(documents: DocumentChunks) -> tuple[pd.DataFrame, pd.DataFra
     return corpus_statistics(documents)
 
 
-def measure_documents(documents: DocumentChunks) -> pd.DataFrame:
+def measure_documents(documents: pd.DataFrame) -> pd.DataFrame:
     """Return the length of each document's text, in characters."""
-    lengths = [
-        pd.DataFrame(
-            {"doc_id": chunk["doc_id"], "n_characters": chunk["text"].fillna("").str.len()}
-        )
-        for chunk in documents
-    ]
-    empty = typed_frame([], {"doc_id": "str", "n_characters": "Int64"})
-    return pd.concat([empty, *lengths], ignore_index=True).astype(empty.dtypes.to_dict())
+    n_characters = documents["text"].fillna("").str.len().astype("Int64")
+    return documents[["doc_id"]].assign(n_characters=n_characters)
 
 
 def check_collection(

@@ -65,7 +65,7 @@ def create_corpus_pipeline() -> Pipeline:
             ),
             Node(
                 nodes.measure_documents,
-                "documents@chunks",
+                "documents@searched",
                 "document_lengths",
                 name="measure_documents",
             ),
