@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from normastcu.evaluation.measures import rank_runs
+from normastcu.retrieval import analysis, lucene_index, lucene_search
 from normastcu.retrieval.errors import RetrievalError
+from normastcu.retrieval.java import JAVA_LOCK, java_class
 from normastcu.retrieval.lucene_index import IndexRequest, LuceneSettings, index_documents
 from normastcu.retrieval.lucene_search import search_bm25
 from normastcu.retrieval.manifest import corpus_print
@@ -147,6 +149,20 @@ def test_two_threads_do_not_get_into_each_others_indexes(tmp_path):
 
     with ThreadPoolExecutor(2) as threads:
         assert list(threads.map(ids, range(2))) == [set(own) for own in texts]
+
+
+def test_java_is_called_only_while_its_lock_is_held(tmp_path, monkeypatch):
+    calls = []
+
+    def watched(name):
+        calls.append((name, JAVA_LOCK._is_owned()))
+        return java_class(name)
+
+    for module in (analysis, lucene_index, lucene_search):
+        monkeypatch.setattr(module, "java_class", watched)
+    found(tmp_path, corpus_of({"a": "férias"}), asked("férias"))
+    assert calls
+    assert [name for name, held in calls if not held] == []
 
 
 @pytest.fixture

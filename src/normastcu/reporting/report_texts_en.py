@@ -305,7 +305,8 @@ TEXTS: Mapping[str, str] = {
     "figure.system_ranks": "Figure 6. Ranks of the systems under every qrels",
     "figure.system_ranks.note": "One map a measure, own queries, systems in the reference's order.",
     "figure.tau": "Figure 7. Kendall's tau-b with 90 % intervals",
-    "figure.tau.note": "Own queries. The dashed line is the bound of the verdict.",
+    "figure.tau.note": "Own queries, as in the paper; the verdict itself stands on the common "
+    "ones. The dashed line is its bound.",
     "figure.system_measures": "Figures 12 to 15. Each measure by system under every qrels",
     "figure.system_measures.note": "Own queries; systems in the reference's order.",
     "figure.verdict": "The intervals beside which the verdict stands",

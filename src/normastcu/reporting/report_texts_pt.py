@@ -313,7 +313,8 @@ TEXTS: Mapping[str, str] = {
     "figure.system_ranks.note": "Um mapa por medida, consultas próprias, sistemas na ordem da "
     "referência.",
     "figure.tau": "Figura 7. Tau-b de Kendall com intervalos de 90 %",
-    "figure.tau.note": "Consultas próprias. A linha tracejada é o limite do veredito.",
+    "figure.tau.note": "Consultas próprias, como no artigo; o veredito em si vale para as comuns. "
+    "A linha tracejada é o limite dele.",
     "figure.system_measures": "Figuras 12 a 15. Cada medida por sistema sob cada qrels",
     "figure.system_measures.note": "Consultas próprias; sistemas na ordem da referência.",
     "figure.verdict": "Os intervalos ao lado dos quais está o veredito",

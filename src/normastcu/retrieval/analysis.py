@@ -51,7 +51,7 @@ def known_language(language: str) -> str:
 
 
 def make_analyzer(language: str) -> Any:
-    """Return Lucene's analyzer for a language; Java must run."""
+    """Return Lucene's analyzer for a language; Java must run, and `JAVA_LOCK` be held."""
     name = ANALYZERS[known_language(language)]
     if language == "en":
         return java_class(name).newDefaultInstance()

@@ -129,12 +129,12 @@ def index_documents(folder: Path, request: IndexRequest) -> LuceneIndexes:
     """
     representations = tuple(dict.fromkeys(request.representations))
     start_java(request.settings.heap_mb)
-    wanted = [
-        wanted_manifest(fields, request.settings, request.corpus) for fields in representations
-    ]
     indexes = LuceneIndexes(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with _alone_in(folder), JAVA_LOCK:
+        wanted = [
+            wanted_manifest(fields, request.settings, request.corpus) for fields in representations
+        ]
         missing = [one for one in wanted if _read_or_none(indexes.path(one.fields)) != one]
         if missing:
             _make(indexes, missing, request.documents)
@@ -142,7 +142,7 @@ def index_documents(folder: Path, request: IndexRequest) -> LuceneIndexes:
 
 
 def wanted_manifest(fields: Fields, settings: LuceneSettings, corpus: CorpusPrint) -> Manifest:
-    """Return the manifest that an index must have; Java must run."""
+    """Return the manifest that an index must have; Java must run, and `JAVA_LOCK` be held."""
     return Manifest(
         lucene=str(java_class("org.apache.lucene.util.Version").LATEST.toString()),
         language=settings.language,
@@ -272,7 +272,7 @@ class _Writer:
 
 
 def open_directory(folder: Path) -> Any:
-    """Return Lucene's handle of a folder; Java must run."""
+    """Return Lucene's handle of a folder; Java must run, and `JAVA_LOCK` be held."""
     path = java_class("java.io.File")(str(folder)).toPath()
     return java_class("org.apache.lucene.store.FSDirectory").open(path)
 

@@ -123,7 +123,7 @@ def search_bm25(
 
 
 class OpenIndex:
-    """An open index; Java must run.
+    """An open index; Java must run, and `JAVA_LOCK` be held as long as it is used.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class OpenIndex:
 def open_index(
     indexes: LuceneIndexes, fields: Fields, settings: LuceneSettings
 ) -> Iterator[OpenIndex]:
-    """Open an index for searching; Java must run."""
+    """Open an index for searching; Java must run, and `JAVA_LOCK` be held."""
     directory = open_directory(indexes.path(fields))
     reader = java_class("org.apache.lucene.index.DirectoryReader").open(directory)
     try:
