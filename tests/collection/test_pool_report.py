@@ -176,7 +176,7 @@ class TestOverlap:
         assert none_for_missing(pool_overlap(runs, ["A"], [4])) == [("A", "A", 4, None, 0)]
 
     def test_an_unknown_system(self):
-        with pytest.raises(CollectionError, match="no system called 'Z'"):
+        with pytest.raises(CollectionError, match="nothing of a system called 'Z'"):
             pool_overlap(runs_of({"A": "d1"}), ["A", "Z"], [1])
 
     def test_real_systems_that_reorder_the_same_fifty_documents(self, shared_data):

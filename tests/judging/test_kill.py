@@ -10,7 +10,9 @@ import signal
 import subprocess
 import sys
 import time
+from bisect import bisect
 from contextlib import contextmanager
+from functools import partial
 
 from tests.judging.asking import requests
 from tests.judging.judge_job import judge_pairs
@@ -58,6 +60,11 @@ def repeated(answered):
     return [call for call in ordered if call[1] != last[call[0]]]
 
 
+def end_of_job(starts, kills, came):
+    """Return when the job that made a call was killed; the last one is not."""
+    return [*kills, float("inf")][bisect(starts, came) - 1]
+
+
 def grades(path):
     """Return the grade under each key, and the keys in the order of their records."""
     with ReplyStore(path) as store:
@@ -68,10 +75,10 @@ def grades(path):
 def test_a_job_killed_at_random_moments_equals_an_undisturbed_one(project_root, tmp_path):
     path, chance = tmp_path / "killed.db", random.Random(20260)
     key_of = {one.messages[1]["content"]: one.key for one in requests(PAIRS)}
-    kills = []
+    starts, kills = [], []
     with llm_process("graded", LATENCY_S) as server:
         for calls in sorted(chance.sample(range(1, PAIRS), KILLS)):
-            started = time.time()
+            starts.append(time.time())
             with job(project_root, server.base_url, path, PAIRS) as process:
                 wait_for_calls(server, calls, process)
                 time.sleep(chance.random() * LATENCY_S)
@@ -82,11 +89,12 @@ def test_a_job_killed_at_random_moments_equals_an_undisturbed_one(project_root, 
             lost = {
                 text
                 for text, came, answered in server.answered()
-                if started < came
+                if starts[-1] < came
                 and answered < kills[-1] - DURABLE_AFTER_S
                 and key_of[text] not in stored
             }
             assert lost == set()
+        starts.append(time.time())
         judge_pairs(server.base_url, path, PAIRS, THREADS)
         calls = server.counts()["calls"]
         judge_pairs(server.base_url, path, PAIRS, THREADS)
@@ -95,7 +103,9 @@ def test_a_job_killed_at_random_moments_equals_an_undisturbed_one(project_root, 
     with llm_process("graded") as server:
         judge_pairs(server.base_url, tmp_path / "undisturbed.db", PAIRS, THREADS)
     again = repeated(answered)
-    in_flight = sum(came <= killed < end for _, came, end in answered for killed in kills)
+    # The server may come to a call of a killed process only after the kill.
+    killed_at = partial(end_of_job, starts, kills)
+    in_flight = sum(killed_at(came) < end for _, came, end in answered)
     LOGGER.warning(
         "%d pairs, %d kills: %d calls made again, %d in flight at a kill",
         PAIRS,
@@ -105,7 +115,7 @@ def test_a_job_killed_at_random_moments_equals_an_undisturbed_one(project_root, 
     )
     # What was answered in the last moment may not have reached the disk, so it is asked again too.
     for _, came, end in again:
-        assert any(came <= killed < end + DURABLE_AFTER_S for killed in kills)
+        assert killed_at(came) < end + DURABLE_AFTER_S
     final, records = grades(path)
     assert final == grades(tmp_path / "undisturbed.db")[0]
     assert final == {key: grade_of(text) for text, key in key_of.items()}

@@ -50,7 +50,7 @@ def test_fewer_documents_than_candidates_are_all_taken():
 
 
 def test_systems_that_are_not_there_or_named_twice_are_errors():
-    with pytest.raises(CollectionError, match="no system called 'B'"):
+    with pytest.raises(CollectionError, match="nothing of a system called 'B'"):
         hybrid_run(hybrid(), runs(A={"2": "a"}))
     with pytest.raises(ValidationError, match="the systems A, A must be distinct"):
         hybrid(systems=("A", "A"))

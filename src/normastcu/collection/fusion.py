@@ -176,8 +176,9 @@ def of_systems(runs: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
     missing = [name for name in systems if name not in known]
     if missing:
         raise CollectionError(
-            f"The runs have no system called {missing[0]!r}. There are: "
-            f"{', '.join(known) or 'none'}. Correct the name, or make its run first."
+            f"The runs have nothing of a system called {missing[0]!r}. There are: "
+            f"{', '.join(known) or 'none'}. Correct the name, make its run first, or see why it "
+            "retrieves nothing for any query."
         )
     return runs[runs["system"].isin(systems)]
 
