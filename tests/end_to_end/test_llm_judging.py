@@ -61,6 +61,11 @@ def judgments(project: Path) -> pd.DataFrame:
     return pd.read_parquet(project / "data/07_model_output/test/llm_judgments.parquet")
 
 
+def cost_of(project: Path) -> pd.Series:
+    """Read what the one judge took."""
+    return pd.read_parquet(project / "data/08_reporting/test/tables/cost.parquet").iloc[0]
+
+
 def prepare(kedro_run) -> None:
     """Run what judging needs."""
     kedro_run("ingestion", "human_qrels", env="test")
@@ -79,7 +84,7 @@ def test_every_pair_is_graded_and_a_second_run_asks_nothing(kedro_run, project, 
     assert first["annotator"].unique().tolist() == ["good.model_rationale"]
     assert first["rationale"].str.startswith("trata do art. ").all()
     pd.testing.assert_frame_equal(judgments(project), first)
-    cost = pd.read_parquet(project / "data/08_reporting/test/tables/cost.parquet").iloc[0]
+    cost = cost_of(project)
     assert cost["calls"] == PAIRS
     expected = (cost["tokens_in"] * 1.0 + cost["tokens_out"] * 2.0) / 1e6
     assert cost["cost"] == pytest.approx(expected)
@@ -87,6 +92,22 @@ def test_every_pair_is_graded_and_a_second_run_asks_nothing(kedro_run, project, 
     qrels = project / "data/07_model_output/test/judge_qrels/good.model_rationale.qrels"
     assert len(qrels.read_text().splitlines()) == PAIRS
     assert "trata do art." in (project / "data/08_reporting/test/replies_en.html").read_text()
+
+
+def test_a_judge_costs_what_its_replies_cost_also_under_a_new_name(kedro_run, project, pairs):
+    judges = project / "conf" / "test" / "judges.yml"
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        first = cost_of(project)
+        configure(project, {"renamed": server})
+        judges.write_text(judges.read_text().replace("renamed-1", "good-1"))
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert server.counts.calls == PAIRS
+    renamed = cost_of(project)
+    assert renamed[["judge", "calls", "cost"]].tolist() == ["renamed_rationale", 0, 0.0]
+    assert renamed["cost_per_1000_pairs"] == first["cost_per_1000_pairs"] > 0
 
 
 def test_a_changed_prompt_document_or_address_asks_for_exactly_what_changed(

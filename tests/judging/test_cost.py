@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from normastcu.judging.cost import Usage, money, total, usage
+from normastcu.judging.cost import Usage, cost_per_1000_pairs, money, total, usage
 from normastcu.judging.requests import Attempt
 from normastcu.judging.settings import ModelSettings
 
@@ -79,3 +79,15 @@ def test_unreported_tokens_and_unknown_prices_stay_unknown() -> None:
     assert usage(attempts, model(1, 1)) == Usage(2, 2000, None, None)
     assert usage([attempt("ok", 1000, 20)], model(None, None)) == Usage(1, 1000, 20, None)
     assert usage([], model(1, 1)) == Usage(0, 0, 0, 0.0)
+
+
+def test_1000_pairs_cost_what_their_replies_cost_whoever_asked() -> None:
+    attempts = [
+        attempt("unparseable", 1000, 100, judge="a"),
+        attempt("ok", 1000, 100, judge="a"),
+        attempt("ok", 1000, 100, judge="b"),
+    ]
+    # 3 x (1000 x 1 + 100 x 2) / 1e6 for 2 pairs.
+    assert cost_per_1000_pairs(attempts, model(1.0, 2.0), 2) == pytest.approx(1.8)
+    assert cost_per_1000_pairs([], model(1.0, 2.0), 0) is None
+    assert cost_per_1000_pairs(attempts, model(1.0, None), 2) is None

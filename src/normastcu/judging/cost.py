@@ -67,6 +67,31 @@ def usage(attempts: Iterable[Attempt], model: ModelSettings) -> Usage:
     )
 
 
+def cost_per_1000_pairs(
+    attempts: Iterable[Attempt], model: ModelSettings, n_asked: int
+) -> float | None:
+    """Return what 1,000 pairs cost, as far as a judge has come.
+
+    Parameters
+    ----------
+    attempts
+        All that were made for the judge's pairs, whoever made them: a reply that was stored under
+        the name of another judge had its price too.
+    model
+        The model, for its prices.
+    n_asked
+        Pairs for which there is an outcome.
+
+    Returns
+    -------
+    float or None
+        In the currency of the prices; None where a price or a number of tokens is unknown, or
+        nothing was asked.
+    """
+    cost = usage(attempts, model).cost
+    return None if cost is None or not n_asked else 1000 * cost / n_asked
+
+
 def total(amounts: Iterable[float | None]) -> float | None:
     """Return the sum, None where one of the amounts is unknown.
 

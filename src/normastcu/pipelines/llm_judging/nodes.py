@@ -16,8 +16,8 @@ from normastcu.evaluation.disagreement import PAIR
 from normastcu.judging.batch import run_batches
 from normastcu.judging.batch_ledger import BatchLedger
 from normastcu.judging.client import open_client
-from normastcu.judging.collect import TABLE_TYPES, count_outcomes, judge_table
-from normastcu.judging.cost import usage
+from normastcu.judging.collect import NOT_ASKED, TABLE_TYPES, count_outcomes, judge_table
+from normastcu.judging.cost import cost_per_1000_pairs, usage
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.lexical import lexical_grades
 from normastcu.judging.openai_batch import open_batches
@@ -202,15 +202,19 @@ def collect(
     *,
     judge: Judge,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a judge's table for the present pairs, and what it took; it was `_asked` before."""
+    """Return a judge's table for the present pairs, and what it took; it was `_asked` before.
+
+    Calls, tokens and cost are those made under the judge's own name; the cost of 1,000 pairs
+    counts every reply that it stands on.
+    """
     keys = list({request.key: None for request in plan.planned})
     with store:
         attempts = list(store.attempts_by_key(keys))
     last = {one.key: one for one in attempts}
     table = judge_table(plan, judge.name, prompt_of(judge, prompts), scale.values, last)
-    used = usage((one for one in attempts if one.judge == judge.name), model_of(judge))
-    n_pairs = len(table)
-    per_1000 = None if used.cost is None or not n_pairs else 1000 * used.cost / n_pairs
+    model = model_of(judge)
+    used = usage((one for one in attempts if one.judge == judge.name), model)
+    per_1000 = cost_per_1000_pairs(attempts, model, int((table["outcome"] != NOT_ASKED).sum()))
     row = (judge.name, used.calls, used.tokens_in, used.tokens_out, used.cost, per_1000)
     return table, typed_frame([row], COST_TYPES)
 
