@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from mlflow.entities import RunStatus
 from mlflow.tracking import MlflowClient
 
+from normastcu.collection.frames import table_hash
 from normastcu.judging.settings import load_judges
-from normastcu.tracking.hashes import UNKNOWN, content_hash, git_commit, table_hash
+from normastcu.tracking.hashes import UNKNOWN, content_hash, git_commit
 from normastcu.tracking.metrics import judge_metrics, judge_verdicts, safe_names
 from normastcu.tracking.records import JudgeRecord
 from normastcu.tracking.runs import (

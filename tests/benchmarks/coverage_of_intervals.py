@@ -94,7 +94,7 @@ def simulate(kind: str, bias: float, collections: int, resamples: int) -> Iterat
         )
         indices = resample_indices(QUERIES, resamples, seed)
         replicates = compare(pair, {name: COEFFICIENTS[name] for name in SHOWN}, indices)
-        drawn = draw_true_means(pair, normals)
+        drawn = draw_true_means([pair.values, pair.reference_values], normals)
         mean = partial(query_means, kept=np.ones(POPULATION, dtype=bool), weights=everything)
         true_orders = [orders(mean(values)) for values in sides]
         for name in SHOWN:

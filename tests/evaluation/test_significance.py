@@ -238,6 +238,30 @@ class TestAgreement:
         found = table.set_index("correction")["neither"]
         assert found["holm"] >= found["benjamini_hochberg"]
 
+    @pytest.mark.parametrize(
+        ("n_systems", "n_queries", "n_flips", "possible"),
+        [
+            (3, 12, 59, [True, True]),  # 3 pairs / 60 flips = 0.05
+            (3, 12, 58, [False, True]),
+            (2, 5, 2000, [False, False]),  # 2 of 32 signs reach the observed mean: 0.0625
+            (2, 6, 2000, [True, True]),
+            (3, 6, 2000, [False, True]),
+        ],
+    )
+    def test_a_correction_that_could_find_nothing_is_undefined(
+        self, n_systems, n_queries, n_flips, possible
+    ):
+        values = np.arange(n_systems)[:, np.newaxis] + np.zeros(n_queries)
+        measured = measured_of({"A": values, "reference": values})
+
+        table = significance_agreement(measured, "reference", sign_flips(n_queries, n_flips, SEED))
+
+        assert table["undefined"].isna().tolist() == possible
+        assert table["neither"].isna().tolist() == [not one for one in possible]
+        n_pairs = n_systems * (n_systems - 1) // 2
+        reason = f"too few sign flips or queries to find any of {n_pairs} pairs significant"
+        assert set(table["undefined"].dropna()) <= {reason}
+
     @pytest.mark.parametrize("n_systems", [1, 3])
     def test_undefined_with_the_reason(self, n_systems):
         values = {name: np.ones((n_systems, 5)) for name in ("A", "reference")}

@@ -92,6 +92,11 @@ def shrunken(judge="judge", value=0.98, interval=(0.93, 1.0, 0.88, 1.0)):
     )
 
 
+def differences(value=-0.03, interval=(-0.045, 0.02, -0.06, 0.03)):
+    table = shrunken(value=value, interval=interval)
+    return table[table["coefficient"] == "tau_b"].assign(coefficient="tau_b minus people")
+
+
 NOBODY = estimate_table([], LEADING, (0.90, 0.95))
 NOTHING = shrunken(judge="another")
 
@@ -129,6 +134,43 @@ class TestDecision:
         row = correlation("judge", 1.0, (1.0, 1.0, 1.0, 1.0), n_systems=n_systems)
 
         assert verdict(row, ceiling())["verdict"] == expected
+
+    def test_systems_that_retrieve_nothing_do_not_count(self):
+        row = correlation("judge", 1.0, (1.0, 1.0, 1.0, 1.0), n_systems=15)
+
+        found = verdict(row, n_retrieving=9)
+
+        assert found["verdict"] == NOT_ENOUGH_SYSTEMS
+        assert "9 that retrieve anything, of at least 10." in found["sentence"]
+        assert verdict(row, n_retrieving=10)["verdict"] == USABLE
+
+    @pytest.mark.parametrize(
+        ("interval", "bca", "other", "expected"),
+        [
+            ("both", -0.04, -0.04, USABLE),
+            ("both", -0.04, -0.06, NOT_SHOWN),
+            ("both", -0.06, -0.04, NOT_SHOWN),
+            ("both", -0.04, None, NOT_SHOWN),
+            ("shrunken", -0.06, -0.04, USABLE),
+            ("shrunken", -0.04, -0.05, NOT_SHOWN),
+            ("bca", -0.04, -0.06, USABLE),
+        ],
+    )
+    def test_the_difference_to_people_has_two_intervals_too(self, interval, bca, other, expected):
+        row = correlation("judge", 0.7, (0.6, 0.8, 0.5, 0.9))
+        beside = NOTHING if other is None else differences(interval=(other, 0.1, -0.2, 0.2))
+
+        found = verdict(
+            row,
+            ceiling(interval=(bca, 0.1, -0.2, 0.2)),
+            beside,
+            rule=VerdictRule(interval=interval),
+        )
+
+        assert found["verdict"] == expected
+        assert expected == NOT_SHOWN or found["shown_by"] == "people"
+        if other is not None:
+            assert found["minus_people_shrunken_low"] == other
 
     def test_an_undefined_tau_gives_none(self):
         reason = "all systems are equal under judge"
@@ -173,15 +215,15 @@ class TestDecision:
         assert verdict(row, rule=VerdictRule())["verdict"] == NOT_SHOWN, "no shrunken one"
 
     def test_floating_point_noise_shows_nothing(self):
-        row = {"tau": 0.95, "n_systems": 15, "ci90_low": 0.9 + 1e-15}
+        row = {"tau": 0.95, "n_retrieving": 15, "ci90_low": 0.9 + 1e-15}
         assert decide(row, RULE) == (NOT_SHOWN, None)
 
     @settings(deadline=None)
     @given(st.floats(-1, 1), st.floats(-1, 1), st.floats(-2, 2), st.integers(0, 30))
-    def test_a_better_judge_has_no_worse_verdict(self, low, higher, people, n_systems):
+    def test_a_better_judge_has_no_worse_verdict(self, low, higher, people, n):
         order = {NOT_ENOUGH_SYSTEMS: 0, NOT_SHOWN: 0, USABLE: 1}
         rows = [
-            {"tau": 0.9, "n_systems": n_systems, "ci90_low": end, "tau_minus_people_low": people}
+            {"tau": 0.9, "n_retrieving": n, "ci90_low": end, "tau_minus_people_low": people}
             for end in sorted((low, higher))
         ]
         worse, better = (order[decide(row, RULE)[0]] for row in rows)
@@ -215,6 +257,26 @@ class TestSentence:
             "demonstrado que não fica mais de 0,05 abaixo das próprias pessoas: seu tau-b com as "
             "referências que excluem uma pessoa, menos o delas, é −0,02 (−0,04 a 0,01)."
         )
+
+    def test_it_gives_both_intervals_of_the_difference_to_people(self):
+        row = correlation("judge", 0.7, (0.6, 0.8, 0.5, 0.9))
+
+        usable = verdict(row, ceiling(), differences(), rule=VerdictRule())
+        not_shown = verdict(
+            row, ceiling(interval=(-0.2, 0.1, -0.3, 0.2)), differences(), rule=VerdictRule()
+        )
+
+        assert usable["sentence"].endswith(
+            "its tau-b with the leave-one-out references minus theirs is −0.02 (−0.04 to 0.01), "
+            "without the noise −0.03 (−0.045 to 0.02)."
+        )
+        assert not_shown["sentence"].endswith(
+            "Its tau-b with the leave-one-out references minus the people's own is −0.02 (−0.2 to "
+            "0.1), without the noise −0.03 (−0.045 to 0.02). It would do as well if both intervals "
+            "of that lay above −0.05."
+        )
+        assert "sem o ruído −0,03 (−0,045 a 0,02)" in usable["sentence_pt"]
+        assert not_shown["sentence_pt"].endswith("ficassem acima de −0,05.")
 
     def test_what_is_left_out_is_said(self):
         row = correlation("judge", 0.95, (0.91, 0.98, 0.88, 0.99))

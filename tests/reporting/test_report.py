@@ -20,6 +20,7 @@ from tests.reporting.report_world import (
 
 from normastcu.reporting.report import ReportContent, report_page
 from normastcu.reporting.report_figures import FIGURES
+from normastcu.reporting.report_provenance import CONTENTS
 from normastcu.reporting.report_sections import SECTIONS
 from normastcu.reporting.report_table_specs import TABLES
 from normastcu.reporting.report_tables import MOST_ROWS, rows_of
@@ -148,7 +149,7 @@ class TestNumbers:
             ("alpha", {3: "alpha_ordinal", 7: "n_queries"}),
             ("rank_correlation", {5: "n_systems", 6: "value", 10: "n_queries"}),
             ("judge_bias", {3: "n", 4: "me"}),
-            ("verdict", {7: "n_systems"}),
+            ("verdict", {8: "n_systems"}),
             ("confusion", {3: "n"}),
         ],
     )
@@ -304,10 +305,13 @@ class TestOrigins:
         first = parsed(pages["en"]).xpath("string(//code[@id='settings-hash'])")
         assert re.fullmatch(r"[0-9a-f]{64}", first)
         assert parsed(pages["pt"]).xpath("string(//code[@id='settings-hash'])") == first
-        few = {name: tables[name] for name in ("judges", "systems", "judgment_provenance")}
+        hashed = ("annotators", "judges", "systems", "judgment_provenance", *CONTENTS)
+        few = {name: tables[name] for name in hashed if name in tables}
         assert shown(report_content(few)) == first
         other = few | {"judges": few["judges"].assign(settings_hash="00" * 32)}
         assert shown(report_content(other)) != first
+        regraded = few | {"confusion": few["confusion"].assign(n=few["confusion"]["n"] + 1)}
+        assert shown(report_content(regraded)) != first
         assert shown(report_content(few, "other")) != first
         settings = dict(report_content(few).settings)
         del settings["bootstrap"]

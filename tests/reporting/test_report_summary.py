@@ -52,6 +52,7 @@ def ruling(name, verdict, *, measure="nDCG@10", shown_by="bound", cost=None, low
         "tau_minus_people_low": -0.04,
         "tau_minus_people_high": 0.05,
         "margin": 0.05,
+        "minus_people_shrunken_low": -0.045,
         "tau_shrunken": 0.96,
         "shrunken_low": 0.93,
         "shrunken_high": 0.98,
@@ -59,17 +60,18 @@ def ruling(name, verdict, *, measure="nDCG@10", shown_by="bound", cost=None, low
     }
 
 
-def rate(name, value):
-    return {"annotator": name, "statistic": "winning_rate", "value": value}
+def rate(name, value, n=100):
+    return {"annotator": name, "statistic": "winning_rate", "value": value, "n": n}
 
 
-def tables_of(judges, rulings=(), rates=(), people=(0.55, 0.73)):
+def tables_of(judges, rulings=(), rates=(), people=(0.55, 0.73), n_people=100):
+    tests = [{"annotator": one["annotator"], "epsilon": 0.2} for one in rates] * n_people
     return {
         "judge_summary": pd.DataFrame(list(judges)),
         "verdict": pd.DataFrame(list(rulings)),
         "system_ceiling": pd.DataFrame(list(rates)),
         "human_kappa": pd.DataFrame({"kappa_quadratic": list(people)}),
-        "replacement_tests": pd.DataFrame({"epsilon": [0.2] * len(rates)}),
+        "replacement_tests": pd.DataFrame(tests),
     }
 
 
@@ -94,9 +96,31 @@ def test_what_people_show_is_said_as_that():
         tables_of([judge("m")], [ruling("m", USABLE, shown_by="people", low=0.8)]), "en"
     )
     assert (
-        "nDCG@10 0.800 (shrunken 0.930) (minus people −0.040, which has to lie above −0.05)"
-        in summary.lines[1]
+        "nDCG@10 0.800 (shrunken 0.930) (minus people −0.040; −0.045; all of that has to lie above "
+        "−0.05)" in summary.lines[1]
     )
+    assert summary.lines[0].endswith("that they keep the reference's ranking is not shown.")
+    assert summary.judges[0].lines[0] == (
+        "By nDCG@10 its ranking of systems is shown to be hardly worse than a person's, at most "
+        "0.05 of tau-b; that it keeps the reference's ranking is not shown."
+    )
+
+
+def test_what_the_bound_shows_and_what_people_show_are_told_apart():
+    rulings = [ruling("m", USABLE), ruling("m", USABLE, measure="MRR", shown_by="people", low=0.8)]
+    summary = summarise(tables_of([judge("m")], rulings), "en")
+    assert summary.lines[0].startswith("Ranking systems: 1 of 1 judges are shown to keep")
+    assert summary.judges[0].lines[0].startswith("By nDCG@10 its ranking of systems can be taken")
+    assert summary.judges[0].lines[1].startswith("By MRR its ranking of systems is shown to be")
+
+
+def test_people_who_could_not_be_tested_count_in_the_alternative_annotator_test():
+    # It wins beside the one person with enough pairs, of four.
+    tables = tables_of([judge("m")], [ruling("m", NOT_SHOWN)], [rate("m", 1.0, n=1)], n_people=4)
+    summary = summarise(tables, "en")
+    assert summary.trust == "none"
+    said = " ".join(summary.judges[0].lines).replace("\u00a0", " ")
+    assert "it wins beside 100.0 % of the 1 people who could be tested, of 4" in said
 
 
 def test_nothing_shown_is_no_judge_to_trust():

@@ -1,5 +1,6 @@
-"""Frames whose columns have their types even when there is no row."""
+"""Frames whose columns have their types even when there is no row, and hashes of frames."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,3 +23,10 @@ def typed_frame(rows: Iterable[Any], types: Mapping[str, str]) -> pd.DataFrame:
     {'query_id': 'str', 'n': 'Int64'}
     """
     return pd.DataFrame(list(rows), columns=list(types)).astype(dict(types))
+
+
+def table_hash(table: pd.DataFrame) -> str:
+    """Return the SHA-256 of a table's rows, whatever their order."""
+    ordered = table.sort_values(list(table.columns), kind="stable")
+    written = ordered.to_csv(index=False, lineterminator="\n")
+    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()

@@ -21,6 +21,7 @@ SignArray = npt.NDArray[np.int8]
 Correction = Callable[[npt.ArrayLike], FloatArray]
 
 TOLERANCE = 10.0**-COMPARED_DECIMALS
+TOO_FEW_FLIPS = "too few sign flips or queries to find any of {} pairs significant"
 ALPHA = 0.05
 
 AGREEMENT_TYPES = {
@@ -195,7 +196,9 @@ def significance_agreement(
         `judge` (the qrels), `reference`, `measure`, `correction`, `alpha`, and numbers of pairs:
         `both` (significant in both, in the same direction), `neither`, `missed` (only under the
         reference), `invented` (only under the judge), `reversed` (in both, in opposite
-        directions), `n_pairs`; `query_set` (common), `n_queries`, `undefined`.
+        directions), `n_pairs`; `query_set` (common), `n_queries`, `undefined`. A correction after
+        which no pair could be significant is undefined too: even the smallest p-value that so many
+        flips and queries allow is corrected to more than alpha.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"The level alpha is {alpha}: it must lie between 0 and 1.")
@@ -217,9 +220,15 @@ def significance_agreement(
             "n_queries": int(pair.kept.sum()),
         }
         undefined = None if n_pairs and pair.kept.any() else pair.why_undefined()
-        counts = _counts(pair, flips, alpha, corrections) if undefined is None else {}
+        able = {
+            name: correct
+            for name, correct in corrections.items()
+            if undefined is None and _can_find(correct, alpha, n_pairs, pair, len(flips))
+        }
+        counts = _counts(pair, flips, alpha, able) if able else {}
         for correction in corrections:
-            row = shared | {"correction": correction, "undefined": undefined}
+            reason = undefined or (None if correction in able else TOO_FEW_FLIPS.format(n_pairs))
+            row = shared | {"correction": correction, "undefined": reason}
             rows.append(row | counts.get(correction, {}))
     return typed_frame(rows, AGREEMENT_TYPES)
 
@@ -245,6 +254,15 @@ def system_differences(values: FloatArray) -> FloatArray:
     first, second = np.triu_indices(len(values), 1)
     differences: FloatArray = (values[first] - values[second]).T
     return differences
+
+
+def _can_find(
+    correct: Correction, alpha: float, n_pairs: int, pair: RankedPair, n_flips: int
+) -> bool:
+    """Tell whether a pair of systems could be significant if all differed as far as they can."""
+    # Of the 2 ** n ways to set the signs, two reach the largest mean difference.
+    least = max(1 / (n_flips + 1), 2.0 ** (1 - int(pair.kept.sum())))
+    return bool(correct(np.full(n_pairs, least)).min() <= alpha)
 
 
 def _counts(

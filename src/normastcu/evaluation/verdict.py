@@ -1,13 +1,15 @@
 """May a judge rank systems? The answer for each judge and measure, in one word and one sentence.
 
-*Usable* takes enough systems, and one of two things: the interval of tau-b with the reference lies
-above a bound, or the judge's tau-b with the leave-one-out references is shown to be no more than a
-margin below the people's own. An interval that merely spans the bound shows nothing.
+*Usable* takes enough systems that retrieve anything, and one of two things: the interval of tau-b
+with the reference lies above a bound, or the judge's tau-b with the leave-one-out references is
+shown to be no more than a margin below the people's own. An interval that merely spans the bound
+shows nothing.
 
-The BCa interval holds the true correlation more rarely than it says: mostly it lies too low, now
-and then too high (see `shrinkage`). The shrunken one stands beside it, in the sentence too, and
-unless the rule says otherwise both have to lie above the bound, so that no judge is called usable
-by an interval that promises too much.
+The BCa interval of a correlation holds the true one more rarely than it says: mostly it lies too
+low, now and then too high. That of a difference to people lies too high where people are really
+better (see `shrinkage`). The shrunken ones stand beside them, in the sentence too, and unless the
+rule says otherwise both have to lie above the bound, so that no judge is called usable by an
+interval that promises too much.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +34,7 @@ NOT_SHOWN = "not shown"
 NOT_ENOUGH_SYSTEMS = "not enough systems"
 UNDEFINED = "undefined"
 VERDICTS = (USABLE, NOT_SHOWN, NOT_ENOUGH_SYSTEMS, UNDEFINED)
+BESIDE_PEOPLE = ("tau_minus_people_low", "minus_people_shrunken_low")
 BY_BOUND = "bound"
 BY_PEOPLE = "people"
 BY_BOTH = "bound, people"
@@ -62,9 +65,13 @@ TYPES = {
     "tau_minus_people_low": NUMBER,
     "tau_minus_people_high": NUMBER,
     "margin": NUMBER,
+    "minus_people_shrunken": NUMBER,
+    "minus_people_shrunken_low": NUMBER,
+    "minus_people_shrunken_high": NUMBER,
     "tau_shrunken": NUMBER,
     "shrunken_low": NUMBER,
     "shrunken_high": NUMBER,
+    "n_retrieving": WHOLE,
     "n_pairs_left_out": WHOLE,
     "cost_per_1000_pairs": NUMBER,
     "sentence_pt": TEXT,
@@ -77,7 +84,7 @@ class VerdictRule(Settings):
     Attributes
     ----------
     least_systems
-        Fewer systems are not enough to tell.
+        Fewer systems that retrieve anything are not enough to tell.
     bound
         The lower end of the interval of tau-b must lie above it; Voorhees (2001) calls 0.9 and more
         equivalent.
@@ -87,8 +94,8 @@ class VerdictRule(Settings):
     confidence
         Of the intervals that decide.
     interval
-        Which interval of tau-b is held against the bound: ``bca``, ``shrunken``, or ``both``. The
-        difference to people has a BCa interval only.
+        Which interval is held against the bound, or against the margin: ``bca``, ``shrunken``, or
+        ``both``.
     """
 
     least_systems: int = Field(default=10, ge=2)
@@ -112,6 +119,7 @@ def verdicts(
     judges: Sequence[str],
     rule: VerdictRule,
     *,
+    n_retrieving: int | None = None,
     n_left_out: Mapping[str, int] | None = None,
     costs: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
@@ -124,11 +132,14 @@ def verdicts(
     ceiling : DataFrame
         What `human_ceiling.ranking_ceiling` returns; empty where nobody can be left out.
     shrunken : DataFrame
-        What `shrinkage.shrunken_intervals` returns.
+        What `shrinkage.shrunken_intervals` and `shrinkage.shrunken_differences` return.
     judges : sequence of str
         Qrels that get a verdict, in the order of the table.
     rule : VerdictRule
         The bounds.
+    n_retrieving : int, optional
+        Systems that retrieve anything; the others tie under every qrels, which is no agreement. By
+        default all do.
     n_left_out : mapping of str to int, optional
         Pairs that a judge was asked for and did not grade.
     costs : mapping of str to float, optional
@@ -139,15 +150,18 @@ def verdicts(
     DataFrame
         `judge`, `measure`, `verdict` (one of `VERDICTS`), `sentence`, `tau`, `n_systems`, the
         interval, `n_queries`, `undefined`, `shown_by` (bound, people, both, or nothing), the rule,
-        the difference to people and the shrunken estimate with their intervals at the rule's
-        confidence, `n_pairs_left_out`, `cost_per_1000_pairs`, `sentence_pt`.
+        the difference to people and the shrunken estimates with their intervals at the rule's
+        confidence, `n_retrieving`, `n_pairs_left_out`, `cost_per_1000_pairs`, `sentence_pt`.
     """
     ends = _ends(rule)
     differences = ceiling[ceiling["statistic"] == MINUS_PEOPLE.format(COEFFICIENT)]
     rows: list[Row] = []
     for judge, own in _of_judges(correlations, judges):
         people = _row(differences, annotator=judge, measure=own["measure"], reference=MEAN)
-        shrunk = _row(shrunken, qrels=judge, measure=own["measure"], coefficient=COEFFICIENT)
+        shrunk, beside_people = (
+            _row(shrunken, qrels=judge, measure=own["measure"], coefficient=name)
+            for name in (COEFFICIENT, MINUS_PEOPLE.format(COEFFICIENT))
+        )
         row: Row = {
             **{name: own[name] for name in TYPES if name in own},
             "judge": judge,
@@ -156,9 +170,13 @@ def verdicts(
             "tau_minus_people": people.get("value"),
             "tau_minus_people_low": people.get(ends[0]),
             "tau_minus_people_high": people.get(ends[1]),
+            "minus_people_shrunken": beside_people.get("shrunken"),
+            "minus_people_shrunken_low": beside_people.get(ends[0]),
+            "minus_people_shrunken_high": beside_people.get(ends[1]),
             "tau_shrunken": None if _says_nothing(shrunk, ends) else shrunk.get("shrunken"),
             "shrunken_low": shrunk.get(ends[0]),
             "shrunken_high": shrunk.get(ends[1]),
+            "n_retrieving": own["n_systems"] if n_retrieving is None else n_retrieving,
             "n_pairs_left_out": (n_left_out or {}).get(judge, 0),
             "cost_per_1000_pairs": (costs or {}).get(judge),
         }
@@ -183,34 +201,39 @@ def decide(row: Mapping[str, object], rule: VerdictRule) -> tuple[str, str | Non
     Parameters
     ----------
     row : mapping
-        `tau`, `n_systems`, the lower ends of its intervals (``ci90_low`` or ``ci95_low``, and
-        `shrunken_low`) and `tau_minus_people_low`; what there is not is missing or None.
+        `tau`, `n_retrieving`, the lower ends of its intervals (``ci90_low`` or ``ci95_low``, and
+        `shrunken_low`) and of those of the difference to people (`tau_minus_people_low`,
+        `minus_people_shrunken_low`); what there is not is missing or None.
     rule : VerdictRule
         The bounds.
 
     Examples
     --------
-    >>> row = {"tau": 0.95, "n_systems": 15, "ci90_low": 0.91, "shrunken_low": 0.92}
+    >>> row = {"tau": 0.95, "n_retrieving": 15, "ci90_low": 0.91, "shrunken_low": 0.92}
     >>> decide(row, VerdictRule())
     ('usable to rank systems', 'bound')
     >>> decide(row | {"shrunken_low": 0.9}, VerdictRule())
     ('not shown', None)
     """
-    n_systems = row["n_systems"]
-    assert isinstance(n_systems, int)
-    if n_systems < rule.least_systems:
+    n_retrieving = row["n_retrieving"]
+    assert isinstance(n_retrieving, int)
+    if n_retrieving < rule.least_systems:
         return NOT_ENOUGH_SYSTEMS, None
     if _missing(row["tau"]):
         return UNDEFINED, None
-    ends = {"bca": [_ends(rule)[0]], "shrunken": ["shrunken_low"]}
-    lows = ends.get(rule.interval, [end for one in ends.values() for end in one])
-    by_bound = all(_above(row.get(low), rule.bound) for low in lows)
-    by_people = _above(row.get("tau_minus_people_low"), -rule.margin)
+    by_bound = all(_above(row.get(low), rule.bound) for low in _lows(rule.interval, _ends(rule)[0]))
+    beside = _lows(rule.interval, *BESIDE_PEOPLE)
+    by_people = all(_above(row.get(low), -rule.margin) for low in beside)
     if by_bound and by_people:
         return USABLE, BY_BOTH
     if by_bound or by_people:
         return USABLE, BY_BOUND if by_bound else BY_PEOPLE
     return NOT_SHOWN, None
+
+
+def _lows(interval: str, bca: str, shrunken: str = "shrunken_low") -> list[str]:
+    """Return the columns of the lower ends that decide."""
+    return {"bca": [bca], "shrunken": [shrunken]}.get(interval, [bca, shrunken])
 
 
 def sentence(row: Mapping[str, object], language: Language = "en") -> str:
@@ -251,20 +274,20 @@ def _parts(row: Mapping[str, object], low: str) -> Iterator[str]:
 
 def _reasons(row: Mapping[str, object], low: str) -> Iterator[str]:
     """Yield what made the judge usable, or what would have."""
-    against_people = not _missing(row["tau_minus_people_low"])
+    people = "" if _missing(row["minus_people_shrunken_low"]) else "_shrunken"
     if row["verdict"] == USABLE:
         shown_by = str(row["shown_by"])
         if BY_BOUND in shown_by:
             yield "above_bound"
         if BY_PEOPLE in shown_by:
-            yield "like_people"
+            yield f"like_people{people}"
     elif row["verdict"] == NOT_SHOWN:
-        ends = {"bca": [low], "shrunken": ["shrunken_low"]}
-        needed = ends.get(str(row["interval"]), [low, "shrunken_low"])
+        needed = _lows(str(row["interval"]), low)
         missing = any(_missing(row[end]) for end in needed)
         yield "bound_missing" if missing else f"bound_{row['interval']}"
-        if against_people:
-            yield "people"
+        if not _missing(row["tau_minus_people_low"]):
+            yield f"people{people}"
+            yield f"margin_{row['interval']}"
 
 
 WORDS: Mapping[Language, Mapping[str, str]] = {
@@ -273,7 +296,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         NOT_SHOWN: "It is not shown that {judge} can rank systems by {measure}.",
         NOT_ENOUGH_SYSTEMS: (
             "There are too few systems to tell whether {judge} can rank them by {measure}: "
-            "{n_systems}, of at least {least_systems}."
+            "{n_retrieving} that retrieve anything, of at least {least_systems}."
         ),
         UNDEFINED: "Whether {judge} can rank systems by {measure} can't be told.",
         "tau": (
@@ -302,6 +325,12 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
             "leave-one-out references minus theirs is {tau_minus_people} "
             "({tau_minus_people_low} to {tau_minus_people_high})."
         ),
+        "like_people_shrunken": (
+            "It is shown to be no more than {margin} below the people's own: its tau-b with the "
+            "leave-one-out references minus theirs is {tau_minus_people} "
+            "({tau_minus_people_low} to {tau_minus_people_high}), without the noise "
+            "{minus_people_shrunken} ({minus_people_shrunken_low} to {minus_people_shrunken_high})."
+        ),
         "bound_missing": (
             "An interval that would have to lie above {bound} is undefined, so it shows nothing."
         ),
@@ -309,10 +338,20 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "bound_shrunken": "The second interval has to lie above {bound}.",
         "bound_both": "Both intervals have to lie above {bound}.",
         "people": (
-            "Or else its tau-b with the leave-one-out references minus the people's own, "
-            "{tau_minus_people} ({tau_minus_people_low} to {tau_minus_people_high}), has to lie "
-            "above \u2212{margin}."
+            "Its tau-b with the leave-one-out references minus the people's own is "
+            "{tau_minus_people} ({tau_minus_people_low} to {tau_minus_people_high})."
         ),
+        "people_shrunken": (
+            "Its tau-b with the leave-one-out references minus the people's own is "
+            "{tau_minus_people} ({tau_minus_people_low} to {tau_minus_people_high}), without the "
+            "noise {minus_people_shrunken} ({minus_people_shrunken_low} to "
+            "{minus_people_shrunken_high})."
+        ),
+        "margin_bca": "It would do as well if the first interval of that lay above \u2212{margin}.",
+        "margin_shrunken": (
+            "It would do as well if the second interval of that lay above \u2212{margin}."
+        ),
+        "margin_both": "It would do as well if both intervals of that lay above \u2212{margin}.",
         "left_out": "Pairs without its grade, left out on both sides: {n_pairs_left_out}.",
     },
     "pt": {
@@ -320,7 +359,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         NOT_SHOWN: "Não está demonstrado que {judge} possa ordenar sistemas por {measure}.",
         NOT_ENOUGH_SYSTEMS: (
             "Há sistemas de menos para dizer se {judge} serve para ordená-los por {measure}: "
-            "{n_systems}, de pelo menos {least_systems}."
+            "{n_retrieving} que recuperam algo, de pelo menos {least_systems}."
         ),
         UNDEFINED: "Não se pode dizer se {judge} serve para ordenar sistemas por {measure}.",
         "tau": (
@@ -348,6 +387,12 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
             "com as referências que excluem uma pessoa, menos o delas, é {tau_minus_people} "
             "({tau_minus_people_low} a {tau_minus_people_high})."
         ),
+        "like_people_shrunken": (
+            "Está demonstrado que não fica mais de {margin} abaixo das próprias pessoas: seu tau-b "
+            "com as referências que excluem uma pessoa, menos o delas, é {tau_minus_people} "
+            "({tau_minus_people_low} a {tau_minus_people_high}), sem o ruído "
+            "{minus_people_shrunken} ({minus_people_shrunken_low} a {minus_people_shrunken_high})."
+        ),
         "bound_missing": (
             "Um intervalo que teria de ficar acima de {bound} é indefinido, e nada demonstra."
         ),
@@ -355,9 +400,22 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "bound_shrunken": "O segundo intervalo tem de ficar acima de {bound}.",
         "bound_both": "Os dois intervalos têm de ficar acima de {bound}.",
         "people": (
-            "Ou então seu tau-b com as referências que excluem uma pessoa, menos o das próprias "
-            "pessoas, {tau_minus_people} ({tau_minus_people_low} a {tau_minus_people_high}), tem "
-            "de ficar acima de \u2212{margin}."
+            "Seu tau-b com as referências que excluem uma pessoa, menos o das próprias pessoas, é "
+            "{tau_minus_people} ({tau_minus_people_low} a {tau_minus_people_high})."
+        ),
+        "people_shrunken": (
+            "Seu tau-b com as referências que excluem uma pessoa, menos o das próprias pessoas, é "
+            "{tau_minus_people} ({tau_minus_people_low} a {tau_minus_people_high}), sem o ruído "
+            "{minus_people_shrunken} ({minus_people_shrunken_low} a {minus_people_shrunken_high})."
+        ),
+        "margin_bca": (
+            "Também bastaria que o primeiro intervalo disso ficasse acima de \u2212{margin}."
+        ),
+        "margin_shrunken": (
+            "Também bastaria que o segundo intervalo disso ficasse acima de \u2212{margin}."
+        ),
+        "margin_both": (
+            "Também bastaria que os dois intervalos disso ficassem acima de \u2212{margin}."
         ),
         "left_out": "Pares sem nota sua, que ficam de fora dos dois lados: {n_pairs_left_out}.",
     },
@@ -371,17 +429,20 @@ INTERVAL_NOTE: Mapping[Language, str] = {
         "BCa intervals of a rank correlation hold the true value more rarely than they say: "
         "the correlation moves in steps, and the noise of the queries pulls it down, in each "
         "resample once more. Mostly they lie too low, so that “not shown” may be due to that; now "
-        "and then too high. The shrunken interval takes the noise out and held the true value in "
-        "simulations as often as it says, or more often; it supposes that the systems' true means "
-        "are normally distributed."
+        "and then too high. Those of a difference to people lie too high where people are really "
+        "better, for the noise pulls the difference to 0. The shrunken intervals take the noise "
+        "out; in simulations those of tau-b and rho at 90 % held the true value about as often as "
+        "they say. They suppose that the systems' true means are normally distributed."
     ),
     "pt": (
         "Os intervalos BCa de uma correlação de postos contêm o valor verdadeiro menos vezes do "
         "que dizem: a correlação anda em degraus, e o ruído das consultas a puxa para baixo, mais "
         "uma vez em cada reamostra. Em geral ficam baixos demais, e um “não demonstrado” pode vir "
-        "daí; às vezes, altos demais. O intervalo encolhido desconta o ruído e, em simulações, "
-        "conteve o valor verdadeiro tantas vezes quanto diz, ou mais; supõe que as médias "
-        "verdadeiras dos sistemas tenham distribuição normal."
+        "daí; às vezes, altos demais. Os de uma diferença para as pessoas ficam altos demais onde "
+        "as pessoas são de fato melhores, pois o ruído puxa a diferença para 0. Os intervalos "
+        "encolhidos descontam o ruído; em simulações, os de tau-b e rho a 90 % contiveram o valor "
+        "verdadeiro mais ou menos tantas vezes quanto dizem. Supõem que as médias verdadeiras dos "
+        "sistemas tenham distribuição normal."
     ),
 }
 

@@ -272,7 +272,7 @@ def own_interval(row: Row, name: str, language: Language) -> Cell:
     """Write an estimate with the interval in `<name>_low` and `<name>_high`; absent is a dash."""
     if is_missing(row[name]):
         return _missing(language)
-    prefix = name.replace("tau_shrunken", "shrunken")
+    prefix = "shrunken" if name == "tau_shrunken" else name
     return _with_ends(row, name, (f"{prefix}_low", f"{prefix}_high"), None, language)
 
 

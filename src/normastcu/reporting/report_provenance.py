@@ -1,4 +1,4 @@
-"""What produced a report: settings, files, judges and systems, and one hash over all of them."""
+"""What produced a report: settings, files, grades and measures, and one hash over all of them."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from normastcu import __version__
-from normastcu.collection.frames import typed_frame
+from normastcu.collection.frames import table_hash, typed_frame
 from normastcu.collection.settings import Settings
 from normastcu.reporting.report_tables import Tables
 from normastcu.reporting.report_texts import TEXTS, Language
@@ -27,6 +27,9 @@ FILE_COLUMNS = {
 }
 HASHED = {"judges": "judge", "systems": "system"}
 HASH = "settings_hash"
+CONTENTS = ("mean_grades", "agreement_by_query", "confusion", "measures")
+"""Tables that change when a grade or a run does, though no setting and no name of a file did."""
+HASHED_DECIMALS = 9
 
 SettingsByName = Mapping[str, Settings]
 
@@ -67,7 +70,7 @@ def settings_hash(settings: SettingsByName, tables: Tables, collection: str) -> 
     settings
         By name.
     tables
-        Of them the hashes of files, judges and systems are taken.
+        Of them the hashes of files, judges and systems are taken, and those of `CONTENTS`.
     collection
         Its name.
 
@@ -82,6 +85,11 @@ def settings_hash(settings: SettingsByName, tables: Tables, collection: str) -> 
         "settings": {name: own.model_dump(mode="json") for name, own in settings.items()},
         "files": sorted(_file_hashes(tables)),
         **{name: sorted(_hashes(tables, name, key)) for name, key in HASHED.items()},
+        "contents": {
+            name: table_hash(tables[name].round(HASHED_DECIMALS))
+            for name in CONTENTS
+            if name in tables
+        },
     }
     written = json.dumps(everything, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(written.encode("ascii")).hexdigest()

@@ -5,7 +5,7 @@ to rank systems; its grades may take a person's place where it passes the altern
 test. Whatever is not shown is not trusted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,8 @@ from normastcu.reporting.system_schemas import VERDICTS
 
 USABLE, _, TOO_FEW, _ = VERDICTS
 LEAST_WINNING_RATE = 0.5
-"""From this share of people on a judge passes the alternative annotator test (Calderon et al.)."""
+"""From this share of all people on a judge passes the alternative annotator test (Calderon et al.).
+"""
 LEAST_COVERAGE = 0.95
 """Below this share of the pairs asked for, a judge's numbers come with a warning."""
 TRUST = ("ranks", "grades", "untested", "none")
@@ -93,6 +94,7 @@ class _Judge:
     summary: Row
     verdicts: Sequence[Row]
     winning: Row | None
+    n_people: int
     cost: float | None
 
     @property
@@ -101,10 +103,18 @@ class _Judge:
         return [str(row["measure"]) for row in self.verdicts if row["verdict"] == USABLE]
 
     @property
+    def by_bound(self) -> list[str]:
+        """Measures by which it is shown to keep the reference's ranking."""
+        rows = [row for row in self.verdicts if row["verdict"] == USABLE]
+        return [str(row["measure"]) for row in rows if "bound" in str(row["shown_by"])]
+
+    @property
     def passes(self) -> bool:
-        """Whether it passes the alternative annotator test."""
-        rate = None if self.winning is None else self.winning["value"]
-        return not cells.is_missing(rate) and float(rate) >= LEAST_WINNING_RATE  # type: ignore[arg-type]
+        """Whether it passes the alternative annotator test: beside enough of all the people."""
+        if self.winning is None or cells.is_missing(self.winning["value"]):
+            return False
+        won = round(float(self.winning["value"]) * float(self.winning["n"]))
+        return won >= LEAST_WINNING_RATE * self.n_people
 
     @property
     def is_tested(self) -> bool:
@@ -159,13 +169,15 @@ def _judges(tables: Tables) -> list[_Judge]:
     verdicts, ceiling = _table(tables, "verdict"), _table(tables, "system_ceiling")
     rates = ceiling[ceiling["statistic"] == "winning_rate"] if len(ceiling) else ceiling
     costs = _costs(verdicts) | _costs(_table(tables, "cost"))
+    tests = _table(tables, "replacement_tests")
     found = []
     for row in rows_of(_table(tables, "judge_summary")):
         name = str(row["judge"])
         own = verdicts[verdicts["judge"] == name] if len(verdicts) else verdicts
         winning = rows_of(rates[rates["annotator"] == name] if len(rates) else rates)
         first = winning[0] if winning else None
-        found.append(_Judge(name, row, rows_of(own), first, costs.get(name)))
+        n_people = int((tests["annotator"] == name).sum()) if len(tests) else 0
+        found.append(_Judge(name, row, rows_of(own), first, n_people, costs.get(name)))
     return found
 
 
@@ -206,7 +218,9 @@ def _about_ranking(judges: Sequence[_Judge], language: Language) -> str:
     if not rows:
         return text_of(language, "summary.ranking.untested")
     if usable:
-        return text_of(language, "summary.ranking.some", n=len(usable), all=len(judges))
+        by_bound = [judge for judge in usable if judge.by_bound]
+        key = "summary.ranking.some" if by_bound else "summary.ranking.people"
+        return text_of(language, key, n=len(by_bound or usable), all=len(judges))
     if all(row["verdict"] == TOO_FEW for row in rows):
         few = {"n": rows[0]["n_systems"], "least": rows[0]["least_systems"]}
         return text_of(language, "summary.ranking.few", **few)
@@ -238,7 +252,9 @@ def _lower_ends(row: Row, language: Language) -> str:
         shrunken = cells.decimal(row["shrunken_low"], language)
         parts.append(text_of(language, "summary.shrunken", value=shrunken))
     if "bound" not in str(row["shown_by"]):
-        people = cells.decimal(row["tau_minus_people_low"], language)
+        ends = ("tau_minus_people_low", "minus_people_shrunken_low")
+        lows = [row[end] for end in ends if not cells.is_missing(row[end])]
+        people = "; ".join(cells.decimal(low, language) for low in lows)
         margin = cells.decimal(-row["margin"], language, 2)
         parts.append(text_of(language, "summary.minus_people", value=people, margin=margin))
     return f"{row['measure']} {' '.join(parts)}"
@@ -283,7 +299,7 @@ def _view(judge: _Judge, tables: Tables, language: Language) -> JudgeView:
         trust=judge.trust,
         badge=text_of(language, f"badge.{judge.trust}"),
         lines=[
-            text_of(language, f"judge.{judge.trust}", measures=_listed(judge.usable)),
+            *_trust_lines(judge, language),
             *_agreement(judge, tables, language),
             *_test(judge, language),
             _coverage(judge, language),
@@ -294,6 +310,19 @@ def _view(judge: _Judge, tables: Tables, language: Language) -> JudgeView:
         sentences=[str(row[name]) for row in judge.verdicts],
         sizes=_sizes(judge, language),
     )
+
+
+def _trust_lines(judge: _Judge, language: Language) -> Iterator[str]:
+    """Say what is shown of a judge: by the bound, and beside people."""
+    if judge.trust != "ranks":
+        yield text_of(language, f"judge.{judge.trust}")
+        return
+    if judge.by_bound:
+        yield text_of(language, "judge.ranks", measures=_listed(judge.by_bound))
+    if others := [measure for measure in judge.usable if measure not in judge.by_bound]:
+        margin = cells.decimal(judge.verdicts[0]["margin"], language, 2)
+        measures = _listed(others)
+        yield text_of(language, "judge.ranks.people", measures=measures, margin=margin)
 
 
 def _tau(row: Row, language: Language) -> Tau:
@@ -350,9 +379,12 @@ def _beside_people(judge: _Judge, tables: Tables, language: Language) -> list[st
 def _test(judge: _Judge, language: Language) -> list[str]:
     if judge.winning is None or cells.is_missing(judge.winning["value"]):
         return []
-    value = cells.percentage(judge.winning["value"], language)
-    least = cells.percentage(LEAST_WINNING_RATE, language)
-    return [text_of(language, "judge.test", value=value, least=least)]
+    words = {
+        "value": cells.percentage(judge.winning["value"], language),
+        "least": cells.percentage(LEAST_WINNING_RATE, language),
+        "n": cells.decimal(float(judge.winning["n"]), language, 0),
+    }
+    return [text_of(language, "judge.test", all=judge.n_people, **words)]
 
 
 def _coverage(judge: _Judge, language: Language) -> str:

@@ -434,6 +434,7 @@ _SPECS = (
                 tau=cells.verdict_interval,
                 tau_shrunken=cells.own_interval,
                 tau_minus_people=cells.own_interval,
+                minus_people_shrunken=cells.own_interval,
                 shown_by=cells.word,
                 n_systems=cells.whole,
                 n_queries=cells.whole,

@@ -51,6 +51,9 @@ TEXTS: Mapping[str, str] = {
     "summary.ranking.untested": "Ranking systems: not tested, because no system was measured.",
     "summary.ranking.some": "Ranking systems: {n} of {all} judges are shown to keep the ranking "
     "by at least one measure.",
+    "summary.ranking.people": "Ranking systems: {n} of {all} judges are shown by at least one "
+    "measure to be hardly worse at it than people are among themselves; that they keep the "
+    "reference's ranking is not shown.",
     "summary.grades.none": "Grading pair by pair: no judge passes the alternative annotator test.",
     "summary.grades.some": "Grading pair by pair, in a person's place (alternative annotator test, "
     "epsilon {epsilon}): {judges}.",
@@ -62,7 +65,7 @@ TEXTS: Mapping[str, str] = {
     "summary.closest": "Closest to the reference, pair by pair: {judge}, kappa {value} ({low} to "
     "{high}, 95 %); 1,000 pairs cost: {cost}.",
     "summary.shrunken": "(shrunken {value})",
-    "summary.minus_people": "(minus people {value}, which has to lie above {margin})",
+    "summary.minus_people": "(minus people {value}; all of that has to lie above {margin})",
     "summary.people": "People among themselves: kappa {low} to {high}.",
     "summary.people.one": "No two people can be compared, so that there is no human yardstick.",
     "summary.judges": "The judges one by one",
@@ -74,6 +77,8 @@ TEXTS: Mapping[str, str] = {
     "badge.untested": "not tested",
     "badge.none": "no judge to trust",
     "judge.ranks": "By {measures} its ranking of systems can be taken for the people's.",
+    "judge.ranks.people": "By {measures} its ranking of systems is shown to be hardly worse than a "
+    "person's, at most {margin} of tau-b; that it keeps the reference's ranking is not shown.",
     "judge.grades": "Its grades may take a person's place; that it keeps the ranking of systems is "
     "not shown.",
     "judge.untested": "There is nothing to test it against.",
@@ -87,8 +92,8 @@ TEXTS: Mapping[str, str] = {
     "least ({lowest}).",
     "judge.beside_people": "Mean kappa with the single people: {value}; people among themselves: "
     "{lowest} to {highest}.",
-    "judge.test": "Alternative annotator test: it wins beside {value} of the people (at least "
-    "{least} are needed).",
+    "judge.test": "Alternative annotator test: it wins beside {value} of the {n} people who could "
+    "be tested, of {all} (at least {least} of all are needed).",
     "judge.coverage": "It graded {coverage} of the pairs that it was asked for ({n} of {asked}).",
     "judge.coverage.low": "It graded only {coverage} of the pairs that it was asked for ({n} of "
     "{asked}): its numbers are about those alone.",
@@ -175,8 +180,8 @@ TEXTS: Mapping[str, str] = {
     "section.verdict": "The verdict and its numbers",
     "section.verdict.intro": "What the summary rests on.",
     "section.methods": "Methods and settings",
-    "section.methods.intro": "The settings that made these numbers; the same settings and files "
-    "give the same page.",
+    "section.methods.intro": "The settings that made these numbers; the same settings, files and "
+    "replies give the same page.",
     "section.provenance": "Where it comes from",
     "section.provenance.intro": "Files, judges and systems by their SHA-256, so that the same "
     "input can be told from a similar one.",
@@ -266,20 +271,24 @@ TEXTS: Mapping[str, str] = {
     "for ties, and rank-biased overlap; all systems and one of each family; own and common "
     "queries.",
     "table.shrunken_correlation": "Without the noise of the queries",
-    "table.shrunken_correlation.note": "The shrunken intervals, which kept their promise in "
-    "simulations. They suppose normally distributed true means of the systems.",
+    "table.shrunken_correlation.note": "The shrunken intervals: those of tau-b and rho at 90 % "
+    "kept their promise in simulations, the others were not simulated. They suppose normally "
+    "distributed true means of the systems. “Minus people” is a judge's tau-b with the "
+    "leave-one-out references minus the people's own.",
     "table.rank_shift": "How far systems move, and whether the best stay",
-    "table.rank_shift.note": "Largest change of a rank, with its 95 % interval; whether the best "
-    "system and the best three are kept as observed, and in which share of resamples.",
+    "table.rank_shift.note": "Largest change of a rank, with its 95 % interval; whether all "
+    "systems that stand first, or among the first three, stood there under the reference too, as "
+    "observed and in which share of resamples.",
     "table.significance_agreement": "Pairs of systems by who finds them different",
     "table.significance_agreement.note": "Both: significant in the same direction. Missed: the "
     "reference alone. Invented: the judge alone. Reversed: significant in opposite directions.",
     "table.human_ceiling": "Pair by pair, with leave-one-out references",
     "table.human_ceiling.note": "“Minus people” is a judge's value minus the people's mean, on the "
-    "same resamples: above 0 for kappa means better than people.",
+    "same resamples: above 0 for kappa means better than people. n counts pairs; in a mean or a "
+    "difference, those of all comparisons that it is made of.",
     "table.system_ceiling": "Rankings, with leave-one-out references",
-    "table.system_ceiling.note": "Tau-b on common queries; the winning rate and the advantage are "
-    "of the alternative annotator test.",
+    "table.system_ceiling.note": "Tau-b on common queries, where n counts systems; the winning "
+    "rate and the advantage are of the alternative annotator test, where n counts people.",
     "table.replacement_tests": "The alternative annotator test, person by person",
     "table.replacement_tests.note": "Calderon et al. (2025): against the other people's grades a "
     "judge has to be no more than epsilon worse than the person whose place it takes. It passes "
@@ -422,7 +431,8 @@ TEXTS: Mapping[str, str] = {
     "column.verdict": "verdict",
     "column.tau": "tau-b, BCa interval",
     "column.tau_shrunken": "shrunken",
-    "column.tau_minus_people": "minus people",
+    "column.tau_minus_people": "minus people, BCa interval",
+    "column.minus_people_shrunken": "minus people, shrunken",
     "column.shown_by": "shown by",
     "column.setting": "setting",
     "column.meaning": "what it is",
@@ -469,6 +479,7 @@ TEXTS: Mapping[str, str] = {
     "value.coefficient.tau_ap": "tau-AP",
     "value.coefficient.tau_ap_b": "tau-AP,b",
     "value.coefficient.rbo": "RBO",
+    "value.coefficient.tau_b minus people": "tau-b minus people",
     "value.correction.holm": "Holm",
     "value.correction.benjamini_hochberg": "Benjamini-Hochberg",
     "value.grouping.reference_grade": "reference's grade",
@@ -534,5 +545,5 @@ TEXTS: Mapping[str, str] = {
     "family's best under the reference, fixed before resampling: {families}.",
     "provenance.collection": "Collection",
     "provenance.version": "Version of normastcu",
-    "provenance.hash": "All settings and inputs, one SHA-256",
+    "provenance.hash": "All settings, files, grades and measures, one SHA-256",
 }

@@ -52,6 +52,9 @@ TEXTS: Mapping[str, str] = {
     "summary.ranking.untested": "Ordenar sistemas: não testado, porque nenhum sistema foi medido.",
     "summary.ranking.some": "Ordenar sistemas: de {n} de {all} juízes está demonstrado que mantêm "
     "a ordem por pelo menos uma medida.",
+    "summary.ranking.people": "Ordenar sistemas: de {n} de {all} juízes está demonstrado, por pelo "
+    "menos uma medida, que nisso mal são piores do que as pessoas entre si; que mantenham a ordem "
+    "da referência não está demonstrado.",
     "summary.grades.none": "Dar notas par a par: nenhum juiz passa no teste do anotador "
     "alternativo.",
     "summary.grades.some": "Dar notas par a par, no lugar de uma pessoa (teste do anotador "
@@ -65,7 +68,7 @@ TEXTS: Mapping[str, str] = {
     "summary.closest": "Mais perto da referência, par a par: {judge}, kappa {value} ({low} a "
     "{high}, 95 %); custo de 1.000 pares: {cost}.",
     "summary.shrunken": "(encolhido {value})",
-    "summary.minus_people": "(menos pessoas {value}, que tem de ficar acima de {margin})",
+    "summary.minus_people": "(menos pessoas {value}; tudo isso tem de ficar acima de {margin})",
     "summary.people": "Pessoas entre si: kappa de {low} a {high}.",
     "summary.people.one": "Não há duas pessoas que se possam comparar, logo falta a régua humana.",
     "summary.judges": "Os juízes, um a um",
@@ -77,6 +80,9 @@ TEXTS: Mapping[str, str] = {
     "badge.untested": "não testado",
     "badge.none": "nenhuma confiança",
     "judge.ranks": "Por {measures}, sua ordem dos sistemas pode valer pela das pessoas.",
+    "judge.ranks.people": "Por {measures}, está demonstrado que sua ordem dos sistemas mal é pior "
+    "do que a de uma pessoa, no máximo {margin} de tau-b; que mantenha a ordem da referência não "
+    "está demonstrado.",
     "judge.grades": "Suas notas podem ocupar o lugar das de uma pessoa; que mantenha a ordem dos "
     "sistemas não está demonstrado.",
     "judge.untested": "Não há com que testá-lo.",
@@ -89,8 +95,8 @@ TEXTS: Mapping[str, str] = {
     "menos concordam entre si ({lowest}).",
     "judge.beside_people": "Kappa médio com cada pessoa: {value}; pessoas entre si: {lowest} a "
     "{highest}.",
-    "judge.test": "Teste do anotador alternativo: ganha ao lado de {value} das pessoas (são "
-    "precisos pelo menos {least}).",
+    "judge.test": "Teste do anotador alternativo: ganha ao lado de {value} das {n} pessoas que "
+    "puderam ser testadas, de {all} (é preciso pelo menos {least} de todas).",
     "judge.coverage": "Deu nota a {coverage} dos pares que lhe foram pedidos ({n} de {asked}).",
     "judge.coverage.low": "Deu nota a só {coverage} dos pares que lhe foram pedidos ({n} de "
     "{asked}): seus números valem apenas para esses.",
@@ -179,8 +185,8 @@ TEXTS: Mapping[str, str] = {
     "section.verdict": "O veredito e seus números",
     "section.verdict.intro": "Aquilo em que o resumo se apoia.",
     "section.methods": "Métodos e configuração",
-    "section.methods.intro": "A configuração que produziu estes números; a mesma configuração e "
-    "os mesmos arquivos dão a mesma página.",
+    "section.methods.intro": "A configuração que produziu estes números; a mesma configuração, os "
+    "mesmos arquivos e as mesmas respostas dão a mesma página.",
     "section.provenance": "De onde vem",
     "section.provenance.intro": "Arquivos, juízes e sistemas por seu SHA-256, para distinguir a "
     "mesma entrada de uma parecida.",
@@ -273,20 +279,24 @@ TEXTS: Mapping[str, str] = {
     "para empates, e a sobreposição enviesada por posto; todos os sistemas e um de cada família; "
     "consultas próprias e comuns.",
     "table.shrunken_correlation": "Sem o ruído das consultas",
-    "table.shrunken_correlation.note": "Os intervalos encolhidos, que em simulações cumpriram o "
-    "que prometem. Supõem que as médias verdadeiras dos sistemas tenham distribuição normal.",
+    "table.shrunken_correlation.note": "Os intervalos encolhidos: os de tau-b e rho a 90 % "
+    "cumpriram em simulações o que prometem, os outros não foram simulados. Supõem que as médias "
+    "verdadeiras dos sistemas tenham distribuição normal. “Menos pessoas” é o tau-b de um juiz com "
+    "as referências que excluem uma pessoa, menos o das próprias pessoas.",
     "table.rank_shift": "Quanto os sistemas se movem, e se os melhores ficam",
-    "table.rank_shift.note": "Maior mudança de posto, com seu intervalo de 95 %; se o melhor "
-    "sistema e os três melhores se mantêm como observado, e em que proporção das reamostras.",
+    "table.rank_shift.note": "Maior mudança de posto, com seu intervalo de 95 %; se todos os "
+    "sistemas em primeiro, ou entre os três primeiros, também ali estavam sob a referência, como "
+    "observado e em que proporção das reamostras.",
     "table.significance_agreement": "Pares de sistemas por quem os acha diferentes",
     "table.significance_agreement.note": "Ambos: significativo na mesma direção. Perdidas: só na "
     "referência. Inventadas: só no juiz. Invertidas: significativo em direções opostas.",
     "table.human_ceiling": "Par a par, com referências que excluem uma pessoa",
     "table.human_ceiling.note": "“Menos pessoas” é o valor de um juiz menos a média das pessoas, "
-    "nas mesmas reamostras: acima de 0, para o kappa, é melhor do que as pessoas.",
+    "nas mesmas reamostras: acima de 0, para o kappa, é melhor do que as pessoas. n conta pares; "
+    "em uma média ou diferença, os de todas as comparações de que é feita.",
     "table.system_ceiling": "Ordens, com referências que excluem uma pessoa",
-    "table.system_ceiling.note": "Tau-b em consultas comuns; a taxa de vitória e a vantagem são do "
-    "teste do anotador alternativo.",
+    "table.system_ceiling.note": "Tau-b em consultas comuns, onde n conta sistemas; a taxa de "
+    "vitória e a vantagem são do teste do anotador alternativo, onde n conta pessoas.",
     "table.replacement_tests": "O teste do anotador alternativo, pessoa a pessoa",
     "table.replacement_tests.note": "Calderon et al. (2025): diante das notas das outras pessoas, "
     "um juiz não pode ser mais do que epsilon pior do que a pessoa cujo lugar ocupa. Passa onde "
@@ -430,7 +440,8 @@ TEXTS: Mapping[str, str] = {
     "column.verdict": "veredito",
     "column.tau": "tau-b, intervalo BCa",
     "column.tau_shrunken": "encolhido",
-    "column.tau_minus_people": "menos pessoas",
+    "column.tau_minus_people": "menos pessoas, intervalo BCa",
+    "column.minus_people_shrunken": "menos pessoas, encolhido",
     "column.shown_by": "demonstrado por",
     "column.setting": "configuração",
     "column.meaning": "o que é",
@@ -477,6 +488,7 @@ TEXTS: Mapping[str, str] = {
     "value.coefficient.tau_ap": "tau-AP",
     "value.coefficient.tau_ap_b": "tau-AP,b",
     "value.coefficient.rbo": "RBO",
+    "value.coefficient.tau_b minus people": "tau-b menos pessoas",
     "value.correction.holm": "Holm",
     "value.correction.benjamini_hochberg": "Benjamini-Hochberg",
     "value.grouping.reference_grade": "nota da referência",
@@ -545,7 +557,7 @@ TEXTS: Mapping[str, str] = {
     "melhor da família sob a referência, fixado antes das reamostras: {families}.",
     "provenance.collection": "Coleção",
     "provenance.version": "Versão do normastcu",
-    "provenance.hash": "Toda a configuração e as entradas, em um SHA-256",
+    "provenance.hash": "Toda a configuração, arquivos, notas e medidas, em um SHA-256",
 }
 
 REASONS: Mapping[str, str] = {
@@ -569,6 +581,9 @@ REASONS: Mapping[str, str] = {
     r"no query has a relevant document": "nenhuma consulta tem documento relevante",
     r"all systems are equal under (.+) and (.+)": r"todos os sistemas são iguais sob \1 e \2",
     r"all systems are equal under (.+)": r"todos os sistemas são iguais sob \1",
+    r"too few sign flips or queries to find any of (\d+) pairs significant": (
+        r"trocas de sinal ou consultas de menos para achar significativo algum de \1 pares"
+    ),
     r"fewer than two systems": "menos de dois sistemas",
     r"fewer than two queries": "menos de duas consultas",
     r"no pair of the group has a grade of the judge": "nenhum par do grupo tem nota do juiz",

@@ -84,7 +84,7 @@ class RankCorrelation(Estimates):
 
 
 class ShrunkenCorrelation(Estimates):
-    """The same without the noise of the queries."""
+    """The same without the noise of the queries, and judges' correlations minus people's."""
 
     qrels: str
     reference: str
@@ -92,8 +92,8 @@ class ShrunkenCorrelation(Estimates):
     query_set: str = pa.Field(isin=["common"])
     coefficient: str
     n_systems: pd.Int64Dtype = pa.Field(ge=0)
-    value: pd.Float64Dtype = pa.Field(ge=-1, le=1, nullable=True)
-    shrunken: pd.Float64Dtype = pa.Field(ge=-1, le=1, nullable=True)
+    value: pd.Float64Dtype = pa.Field(ge=-2, le=2, nullable=True)
+    shrunken: pd.Float64Dtype = pa.Field(ge=-2, le=2, nullable=True)
     n_pairs_left_out: pd.Int64Dtype = pa.Field(ge=0)
 
 
@@ -174,7 +174,9 @@ class Verdict(Estimates):
     n_systems: pd.Int64Dtype = pa.Field(ge=0)
     shown_by: str = pa.Field(nullable=True)
     tau_minus_people: pd.Float64Dtype = pa.Field(ge=-2, le=2, nullable=True)
+    minus_people_shrunken: pd.Float64Dtype = pa.Field(ge=-2, le=2, nullable=True)
     tau_shrunken: pd.Float64Dtype = pa.Field(ge=-1, le=1, nullable=True)
+    n_retrieving: pd.Int64Dtype = pa.Field(ge=0)
     n_pairs_left_out: pd.Int64Dtype = pa.Field(ge=0)
     cost_per_1000_pairs: pd.Float64Dtype = pa.Field(ge=0, nullable=True)
     sentence_pt: str

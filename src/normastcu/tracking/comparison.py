@@ -10,13 +10,14 @@ import pandas as pd
 from kedro.io import DataCatalog
 from kedro.pipeline import Pipeline
 
+from normastcu.collection.frames import table_hash
 from normastcu.collection.judgments import REFERENCE
 from normastcu.datasets.figures import FigureDataset
 from normastcu.datasets.tables import ReportTableDataset
 from normastcu.evaluation.disagreement import PAIR
 from normastcu.judging.settings import Judge
 from normastcu.pipelines.llm_judging.nodes import list_judges, prompt_of
-from normastcu.tracking.hashes import content_hash, table_hash
+from normastcu.tracking.hashes import content_hash
 from normastcu.tracking.metrics import Tables, judge_metrics, judge_verdicts
 from normastcu.tracking.records import JudgeRecord
 from normastcu.tracking.settings import asked_settings, flattened

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 UNKNOWN = "unknown"
 
 
@@ -24,13 +22,6 @@ def content_hash(content: Mapping[str, Any] | Iterable[str]) -> str:
     """
     plain = dict(content) if isinstance(content, Mapping) else sorted(content)
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode("ascii")).hexdigest()
-
-
-def table_hash(table: pd.DataFrame) -> str:
-    """Return the SHA-256 of a table's rows, whatever their order."""
-    ordered = table.sort_values(list(table.columns), kind="stable")
-    written = ordered.to_csv(index=False, lineterminator="\n")
-    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def git_commit(folder: Path) -> str:

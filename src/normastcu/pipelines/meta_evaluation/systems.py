@@ -7,6 +7,7 @@ compared without them, on both sides, and their number stands beside its results
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -14,7 +15,7 @@ from normastcu.collection.frames import typed_frame
 from normastcu.collection.judgments import REFERENCE
 from normastcu.collection.settings import GradeScale
 from normastcu.evaluation import agreement
-from normastcu.evaluation.bootstrap import CONFIDENCES
+from normastcu.evaluation.bootstrap import CONFIDENCES, FloatArray
 from normastcu.evaluation.disagreement import PAIR
 from normastcu.evaluation.human_ceiling import (
     LEADING,
@@ -38,7 +39,11 @@ from normastcu.evaluation.judge_bias import (
 )
 from normastcu.evaluation.measures import QueryMeasures, measures_by_query
 from normastcu.evaluation.rank_correlation import rank_correlation, rank_shift
-from normastcu.evaluation.shrinkage import shrunken_intervals, standard_normals
+from normastcu.evaluation.shrinkage import (
+    shrunken_differences,
+    shrunken_intervals,
+    standard_normals,
+)
 from normastcu.evaluation.significance import (
     CORRECTIONS,
     benjamini_yekutieli,
@@ -167,11 +172,40 @@ def correlate_rankings(
 def shrink_correlations(
     measured: SystemMeasures, annotators: pd.DataFrame, settings: ShrunkenIntervalSettings
 ) -> pd.DataFrame:
-    """Return rank correlations without the noise of the queries, with their intervals."""
+    """Return rank correlations without the noise of the queries, with their intervals.
+
+    After those with the reference come the judges' with the leave-one-out references, minus the
+    people's own.
+    """
     n_systems = len(measured.whole.systems)
-    normals = standard_normals(max(1, n_systems), settings.draws, settings.seed)
-    shrunken = partial(shrunken_intervals, reference=REFERENCE, normals=normals[:, :, :n_systems])
-    return _with_reference(measured, annotators, shrunken)
+
+    def normals(n_qrels: int) -> FloatArray:
+        drawn = standard_normals(max(1, n_systems), settings.draws, settings.seed, n_qrels)
+        return drawn[:, :, :n_systems]
+
+    shrunken = partial(shrunken_intervals, reference=REFERENCE, normals=normals(2))
+    table = _with_reference(measured, annotators, shrunken)
+    people, judges = of_kind(annotators, "assessor"), of_kind(annotators, "judge")
+    if len(people) < 2:
+        return table
+    references = dict(zip(people, leave_one_out_names(people), strict=True))
+    compared = partial(
+        shrunken_differences,
+        references=references,
+        normals=normals(4),
+        measures=ranking_measures(measured),
+        without_gaps=measured.without_gaps,
+    )
+    differences = [
+        compared(part, others=names)
+        for names, part in measured.beside([*people, *references.values()], judges)
+        if names
+    ]
+    if not differences:
+        return table
+    beside_people = in_order(pd.concat(differences, ignore_index=True), qrels=judges)
+    beside_people = with_left_out(beside_people, "qrels", measured)
+    return pd.concat([table, beside_people], ignore_index=True)
 
 
 def compare_significance(
@@ -258,6 +292,7 @@ def locate_bias(
 
 
 def judge_rankings(
+    measured: SystemMeasures,
     correlations: pd.DataFrame,
     ceiling: pd.DataFrame,
     shrunken: pd.DataFrame,
@@ -276,6 +311,7 @@ def judge_rankings(
         shrunken,
         of_kind(annotators, "judge"),
         rule,
+        n_retrieving=len(np.unique(measured.ranked.system)),
         n_left_out=dict(left_out),
         costs=_costs_of(cost),
     )

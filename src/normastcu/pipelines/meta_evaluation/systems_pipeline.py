@@ -90,6 +90,7 @@ def create_pipeline(*, judging: bool) -> Pipeline:
             Node(
                 systems.judge_rankings,
                 [
+                    "measured_runs",
                     "rank_correlation",
                     "system_ceiling",
                     "shrunken_correlation",
