@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from lxml import html
 
 from normastcu.collection.errors import CollectionError
 from normastcu.configuration import ParameterError
@@ -26,6 +27,14 @@ def test_the_default_run_ends_with_the_judges_and_the_place_of_the_results(
     assert all(judge in printed for judge in summary["judge"])
     assert "data/08_reporting/sample/tables" in printed
     assert "data/08_reporting/sample/figures" in printed
+    for language, badge in (("en", "no judge to trust"), ("pt", "nenhuma confiança")):
+        page = html.parse(project / f"data/08_reporting/sample/report_{language}.html")
+        badges = {
+            judge.findtext("h4"): judge.findtext("p") for judge in page.iterfind(".//article")
+        }
+        assert badges["smollm2-135m-instruct_simple"] == badge
+        assert badges["smollm2-135m-instruct_rationale"] == badge
+        assert set(badges) == set(summary["judge"])
     figures = project / "data" / "08_reporting" / "sample" / "figures"
     assert {path.suffix for path in figures.iterdir()} == {".svg", ".png"}
 

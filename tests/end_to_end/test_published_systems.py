@@ -373,7 +373,9 @@ class TestJurisTCU:
         verdict = juris_results["verdict"].set_index(["judge", "measure"])
         assert set(verdict["verdict"]) <= {"usable to rank systems", "not shown"}
         for row in verdict.to_dict("records"):
-            assert (row["verdict"] == "usable to rank systems") == (row["ci90_low"] > 0.9)
+            assert (row["verdict"] == "usable to rank systems") == (
+                row["ci90_low"] > 0.9 and row["shrunken_low"] > 0.9
+            )
         assert verdict.loc[("moved_10", "nDCG@10"), "verdict"] == "usable to rank systems"
         assert (verdict.loc["lexical", "verdict"] == "not shown").any()
 

@@ -235,9 +235,11 @@ class TestNumbers:
         page = report_page(report_content({"confusion": many}), "en")
         assert len(grid(page, "confusion")) == MOST_ROWS
         said = parsed(page).xpath("string(//div[@id='table-confusion']/p[@class='file'])")
-        assert said == (
+        assert said.split("\n")[0] == (
             f"The first {MOST_ROWS} of {len(many)} rows; all of them are in tables/confusion.csv."
         )
+        digest = parsed(page).xpath("string(//code[@id='settings-hash'])")
+        assert said.endswith(f"Settings {digest[:12]}.")
 
 
 class TestSummary:

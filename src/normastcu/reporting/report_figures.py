@@ -69,11 +69,12 @@ _DECIDES = " (decides)", " (decide)"
 
 @dataclass(frozen=True)
 class FigureView:
-    """A figure as the page shows it; without an image it says why."""
+    """A figure as the page shows it, with the sizes behind it; without an image it says why."""
 
     name: str
     title: str
     note: str
+    sizes: str
     svg: Markup
     why_empty: str
 
@@ -127,9 +128,28 @@ def figure_view(
         name=name,
         title=text_of(language, f"figure.{name}"),
         note=text_of(language, f"figure.{name}.note"),
+        sizes=sizes_of(tables[spec.needs], language) if there else "",
         svg=Markup(svg),
         why_empty=text_of(language, "empty.table", why=text_of(language, spec.empty)),
     )
+
+
+def sizes_of(table: pd.DataFrame, language: Language) -> str:
+    """Say on how many grades or pairs, queries and systems the rows of a table stand.
+
+    Examples
+    --------
+    >>> sizes_of(pd.DataFrame({"n": [804, 711], "n_queries": [46, 46]}), "en")
+    'n: 711 to 804; queries: 46.'
+    """
+    said = []
+    for column in ("n", "n_queries", "n_systems"):
+        counts = table[column].dropna() if column in table else ()
+        if len(counts):
+            low, high = int(min(counts)), int(max(counts))
+            numbers = text_of(language, "number.to", low=low, high=high) if low < high else low
+            said.append(f"{text_of(language, f'column.{column}')}: {numbers}")
+    return "; ".join(said) + "." if said else ""
 
 
 def translate(figure: Figure) -> None:
