@@ -159,7 +159,14 @@ def test_coverage_of_a_tiny_simulation():
     table = coverage(collections=4, resamples=200).set_index("method")
 
     assert set(table.index) == {"BCa", "percentile", "shrunken"}
-    assert len(table) == 3 * 2 * 3 * 4
+    assert len(table) == 3 * 2 * 3 * 4 + 2 * 3 * 4
+    beside_people = table["coefficient"] == "tau_b minus people"
+    differences = table[beside_people]
+    # Where people are really better, BCa intervals of the difference often lie too high.
+    worse = differences[differences["bias"] == 0.06]
+    assert (worse["true"] < worse["observed"]).all()
+    assert worse.loc["BCa", "too_high"].mean() > worse.loc["shrunken", "too_high"].mean()
+    table = table[~beside_people]
     # Where the rankings are truly alike, only the shrunken intervals reach 1.
     alike = table[table["bias"] == 0]
     assert alike.loc["shrunken", "holds"].mean() > 0.9
