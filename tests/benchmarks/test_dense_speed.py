@@ -116,11 +116,7 @@ def test_the_store(benchmark, vectors, tmp_path):
     report, start = {}, time.perf_counter()
     write()
     report[f"written, {BATCH} at a time, each synced"] = time.perf_counter() - start
-    report["opened, many files"], _ = median_seconds(opened)
-    start = time.perf_counter()
-    store.tidy()
-    report["put into one file"] = time.perf_counter() - start
-    report["opened, one file"], chosen = median_seconds(opened)
+    report["opened"], chosen = median_seconds(opened)
     report["searched on the disk"], found = median_seconds(lambda: search(queries, chosen, DEPTH))
     benchmark.pedantic(opened, rounds=1)
     benchmark.extra_info |= report

@@ -1,6 +1,10 @@
 """The store of vectors: what is put in comes out, whatever happens in between."""
 
 import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from normastcu.retrieval import vectors as module
 from normastcu.retrieval.errors import RetrievalError
 from normastcu.retrieval.vectors import EncoderVectors, VectorStore
 
@@ -120,16 +125,20 @@ def test_vectors_of_another_length_are_refused(tmp_path: Path) -> None:
     assert vectors.key("b") not in opened(tmp_path)
 
 
+def files(vectors: EncoderVectors) -> int:
+    return len(list(vectors.folder.glob("*.npy")))
+
+
 def test_many_small_files_become_one(tmp_path: Path) -> None:
     vectors, beside = opened(tmp_path), opened(tmp_path)
-    texts = [f"t{number}" for number in range(40)]
+    texts = [f"t{number}" for number in range(32)]
     for number, text in enumerate(texts):
+        assert files(vectors) == number
         append(vectors, **{text: number})
         if number == 20:
             beside = opened(tmp_path)
-    vectors.tidy()
-    assert len(list(vectors.folder.glob("*.npy"))) == 1
-    expected = rows(*range(40))
+    assert files(vectors) == 1
+    expected = rows(*range(32))
     for one in (vectors, opened(tmp_path)):
         chosen = one.select([one.key(text) for text in texts])
         np.testing.assert_array_equal(chosen[slice(None)], expected)
@@ -139,12 +148,77 @@ def test_many_small_files_become_one(tmp_path: Path) -> None:
     np.testing.assert_array_equal(early[slice(None)], expected[:21])
 
 
-def test_few_files_stay_as_they_are(tmp_path: Path) -> None:
+@contextmanager
+def few_descriptors(more: int) -> Iterator[None]:
+    """Let this process open only some more files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    in_use = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
+    free = (number for number in count() if number not in in_use)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next(islice(free, more, None)), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("small", [0, 1 << 20])
+def test_the_files_of_a_long_encoding_are_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: int
+) -> None:
+    monkeypatch.setattr(module, "_SMALL_BYTES", small)
+    monkeypatch.setattr(module, "MANY_SEGMENTS", 4)
+    n = 107
+    with few_descriptors(40):
+        vectors = opened(tmp_path)
+        for number in range(n):
+            append(vectors, **{f"t{number}": number})
+        # 107 = 1 x 64 + 2 x 16 + 2 x 4 + 3: as many files as the sum of these digits.
+        assert files(vectors) == 8
+        for one in (vectors, opened(tmp_path)):
+            chosen = one.select([one.key(f"t{number}") for number in range(n)])
+            np.testing.assert_array_equal(chosen[slice(None)], rows(*range(n)))
+
+
+def test_many_small_files_of_earlier_runs_can_be_opened(tmp_path: Path) -> None:
+    for number, vectors in enumerate([opened(tmp_path) for _ in range(100)]):
+        append(vectors, **{f"t{number}": number})
+    with few_descriptors(10):
+        vectors = opened(tmp_path)
+        assert (len(vectors), files(vectors)) == (100, 100)
+        append(vectors, late=1)
+    assert (len(opened(tmp_path)), files(vectors)) == (101, 1)
+
+
+def test_too_many_open_files_are_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SMALL_BYTES", 0)
+    for number, vectors in enumerate([opened(tmp_path) for _ in range(20)]):
+        append(vectors, **{f"t{number}": number})
+    with (
+        few_descriptors(10),
+        pytest.raises(RetrievalError, match=r"can't be read .*ulimit -n.* is safe"),
+    ):
+        opened(tmp_path)
+
+
+def test_a_process_that_ends_while_files_become_one_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vectors = opened(tmp_path)
-    append(vectors, a=1)
-    append(vectors, b=2)
-    vectors.tidy()
-    assert len(list(vectors.folder.glob("*.npy"))) == 2
+    for number in range(31):
+        append(vectors, **{f"t{number}": number})
+
+    def end(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "unlink", end)
+    with pytest.raises(KeyboardInterrupt):
+        vectors.append([vectors.key("t31")], rows(31), [3])
+    monkeypatch.undo()
+    again = opened(tmp_path)
+    chosen = again.select([again.key(f"t{number}") for number in range(32)])
+    np.testing.assert_array_equal(chosen[slice(None)], rows(*range(32)))
 
 
 def test_a_folder_that_can_not_be_written_is_a_sentence(tmp_path: Path) -> None:
@@ -153,15 +227,13 @@ def test_a_folder_that_can_not_be_written_is_a_sentence(tmp_path: Path) -> None:
         append(opened(tmp_path / "file"), a=1)
 
 
-def test_tidying_keeps_what_another_process_has_written(tmp_path: Path) -> None:
+def test_merging_keeps_what_another_process_has_written(tmp_path: Path) -> None:
     one, other = opened(tmp_path), opened(tmp_path)
     for number in range(40):
         append(one, **{f"one{number}": number})
         append(other, **{f"other{number}": number})
-    one.tidy()
-    append(other, late=1)
-    other.tidy()
-    texts = [f"{name}{number}" for name in ("one", "other") for number in range(40)] + ["late"]
+    texts = [f"{name}{number}" for name in ("one", "other") for number in range(40)]
     both = opened(tmp_path)
-    assert all(both.key(text) in both for text in texts)
+    chosen = both.select([both.key(text) for text in texts])
+    np.testing.assert_array_equal(chosen[slice(None)], rows(*range(40), *range(40)))
     assert len(both) == len(texts)

@@ -108,7 +108,6 @@ def encode_texts(
                 "stopped."
             )
             raise
-        vectors.tidy()
     distinct = vectors.select(list(text_of))
     lengths = np.array([len(text) for text in text_of.values()], np.int64)
     return Encoding(

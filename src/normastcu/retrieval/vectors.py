@@ -28,7 +28,10 @@ IntArray = npt.NDArray[np.int64]
 
 _SEGMENT = "*.npy"
 _UNFINISHED = ".unfinished"
-_MANY_SEGMENTS = 32
+MANY_SEGMENTS = 32
+"""So many files of about one size become one."""
+
+_SMALL_BYTES = 1 << 20
 
 
 class VectorStore:
@@ -68,7 +71,7 @@ class StoredVectors:
 
     shape: tuple[int, int]
     shown: IntArray
-    _segments: Sequence[npt.NDArray[np.void]]
+    _segments: Mapping[int, npt.NDArray[np.void]]
     _places: IntArray
 
     def __len__(self) -> int:
@@ -80,7 +83,7 @@ class StoredVectors:
         chosen = np.empty((len(places), self.shape[1]), np.float16)
         for segment in np.unique(places[:, 0]):
             here = places[:, 0] == segment
-            chosen[here] = self._segments[segment]["vector"][places[here, 1]]
+            chosen[here] = self._segments[int(segment)]["vector"][places[here, 1]]
         return chosen
 
 
@@ -97,7 +100,7 @@ class EncoderVectors:
     Raises
     ------
     RetrievalError
-        A file of the store is damaged.
+        A file of the store is damaged or can't be read.
     """
 
     def __init__(self, store: Path, identity: Mapping[str, object]) -> None:
@@ -123,8 +126,8 @@ class EncoderVectors:
         shown = np.empty(len(keys), np.int64)
         for segment in np.unique(places[:, 0]):
             here = places[:, 0] == segment
-            shown[here] = self._segments[segment]["shown"][places[here, 1]]
-        return StoredVectors((len(keys), self._length or 0), shown, tuple(self._segments), places)
+            shown[here] = self._segments[int(segment)]["shown"][places[here, 1]]
+        return StoredVectors((len(keys), self._length or 0), shown, dict(self._segments), places)
 
     def append(self, keys: Sequence[bytes], vectors: Float16Array, shown: npt.ArrayLike) -> None:
         """Store vectors, all or none; when this returns they are on the disk.
@@ -147,51 +150,72 @@ class EncoderVectors:
         if not self._segments:
             with self._new_file("encoder.json") as file:
                 file.write(self._identity.encode("utf-8"))
-        self._add(_mapped(self._write(keys, vectors, shown)))
-
-    def tidy(self) -> None:
-        """Put many small files into one; the old ones go when the new one is on the disk.
-
-        Only files whose vectors are in the new one go: another process may be writing too.
-        """
-        if len(list(self.folder.glob(_SEGMENT))) <= _MANY_SEGMENTS:
-            return
-        merged = self._read()
-        keys = list(self._places)
-        everything = self.select(keys)
-        self._write(keys, everything[slice(None)], everything.shown)
-        for path in merged:
-            path.unlink(missing_ok=True)
-        self._read()
-
-    def _write(self, keys: Sequence[bytes], vectors: Float16Array, shown: npt.ArrayLike) -> Path:
         segment = np.empty(len(keys), _row_type(vectors.shape[1]))
         segment["key"] = np.frombuffer(b"".join(keys), "V32")
         segment["shown"], segment["vector"] = shown, vectors
+        self._add(self._write([segment]))
+        self._merge()
+
+    def _merge(self) -> None:
+        """Put files of about one size into one while there are many of them."""
+        of_level: dict[int, list[int]] = {}
+        for number, segment in self._segments.items():
+            of_level.setdefault(_level(len(segment)), []).append(number)
+        for numbers in of_level.values():
+            if len(numbers) >= MANY_SEGMENTS:
+                self._put_together(numbers)
+                self._merge()
+                break
+
+    def _put_together(self, numbers: Sequence[int]) -> None:
+        """Put files into one; the old ones go when the new one is on the disk.
+
+        Only files whose vectors are in the new one go: another process may be writing too.
+        """
+        path = self._write([self._segments[number] for number in numbers])
+        gone = set(numbers)
+        for key in [key for key, (number, _) in self._places.items() if number in gone]:
+            del self._places[key]
+        old = [self._paths.pop(number) for number in numbers]
+        for number in numbers:
+            del self._segments[number]
+        self._add(path)
+        for old_path in old:
+            old_path.unlink(missing_ok=True)
+
+    def _write(self, segments: Sequence[npt.NDArray[np.void]]) -> Path:
+        """Write the rows of all segments to a new file."""
+        header = {
+            "descr": np.lib.format.dtype_to_descr(segments[0].dtype),
+            "fortran_order": False,
+            "shape": (sum(map(len, segments)),),
+        }
         # Named by the time, so that of two vectors under one key the earlier counts.
         name = f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}.npy"
         with self._new_file(name) as file:
-            np.lib.format.write_array(file, segment)
+            np.lib.format.write_array_header_1_0(file, header)
+            for segment in segments:
+                segment.tofile(file)
         return self.folder / name
 
-    def _read(self) -> list[Path]:
-        """Map every file, and return which these are."""
-        self._segments: list[npt.NDArray[np.void]] = []
+    def _read(self) -> None:
+        """Open every file."""
+        self._segments: dict[int, npt.NDArray[np.void]] = {}
+        self._paths: dict[int, Path] = {}
         self._places: dict[bytes, tuple[int, int]] = {}
         self._length: int | None = None
-        paths = sorted(self.folder.glob(_SEGMENT))
         try:
-            for path in paths:
-                self._add(_mapped(path))
+            for path in sorted(self.folder.glob(_SEGMENT)):
+                self._add(path)
         except FileNotFoundError:  # another process has just put small files into one
-            return self._read()
-        return paths
+            self._read()
 
-    def _add(self, segment: npt.NDArray[np.void]) -> None:
+    def _add(self, path: Path) -> None:
+        segment, number = _opened(path), max(self._segments, default=-1) + 1
         self._length = segment.dtype["vector"].shape[0]
         for row, key in enumerate(segment["key"].tolist()):
-            self._places.setdefault(key, (len(self._segments), row))
-        self._segments.append(segment)
+            self._places.setdefault(key, (number, row))
+        self._segments[number], self._paths[number] = segment, path
 
     def _check_length(self, length: int) -> None:
         if self._length not in (None, length):
@@ -227,15 +251,33 @@ def _row_type(length: int) -> npt.DTypeLike:
     return [("key", "V32"), ("shown", "<i8"), ("vector", "<f2", (length,))]
 
 
-def _mapped(path: Path) -> npt.NDArray[np.void]:
+def _level(n_rows: int) -> int:
+    """Return the power of `MANY_SEGMENTS` that so many rows reach."""
+    level = 0
+    while n_rows >= MANY_SEGMENTS:
+        n_rows //= MANY_SEGMENTS
+        level += 1
+    return level
+
+
+def _opened(path: Path) -> npt.NDArray[np.void]:
     try:
-        mapped: npt.NDArray[np.void] = np.load(path, mmap_mode="r")
+        small = path.stat().st_size <= _SMALL_BYTES
+        opened: npt.NDArray[np.void] = np.load(path, mmap_mode=None if small else "r")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise RetrievalError(
+            f"The file {path} of the store of vectors can't be read ({error}). Check its "
+            "permissions, and how many files a process may have open (ulimit -n); what was stored "
+            "is safe."
+        ) from error
     except (ValueError, EOFError) as error:
         raise RetrievalError(
             f"The file {path} of the store of vectors is damaged ({error}). Remove it: its "
             "vectors are encoded again."
         ) from error
-    return mapped
+    return opened
 
 
 def _sync_folder(folder: Path) -> None:
