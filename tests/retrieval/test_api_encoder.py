@@ -151,8 +151,25 @@ def test_the_order_of_a_reply_does_not_matter(server: LoopbackEmbeddings) -> Non
 
 
 @pytest.mark.parametrize(
+    "data",
+    [
+        [{"embedding": [1.0, 2.0]}],
+        [{"embedding": [1.0, 2.0]}, {"index": 1, "embedding": [3.0, 4.0]}],
+        [{"embedding": [1.0, 2.0]}, {"embedding": [3.0, 4.0]}],
+    ],
+)
+def test_a_vector_without_a_place_has_that_at_which_it_is_listed(
+    server: LoopbackEmbeddings, data: list[dict[str, object]]
+) -> None:
+    server.answer(Vectors(body=json.dumps({"object": "list", "data": data}).encode()))
+    found = encode(server, ["a", "b"][: len(data)], FakeTime(), attempts=1)
+    np.testing.assert_array_equal(found.vectors, [[1.0, 2.0], [3.0, 4.0]][: len(data)])
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
+        Vectors(body=b'{"data": [{"embedding": [1, 2]}, {"index": 0, "embedding": [1, 2]}]}'),
         Vectors(vectors=[[1.0, 2.0]]),
         Vectors(vectors=[[1.0, 2.0]] * 3),
         Vectors(order=[0, 0]),

@@ -192,12 +192,17 @@ def _embeddings(settings: ApiEncoder, key: str, http: Any) -> Any:
 def _vectors(reply: Any, n_texts: int) -> FloatArray:
     """Return the vectors in the order of the texts, whatever order the reply has them in.
 
+    A vector without an `index` has the place at which it is listed: Gemini leaves out a 0.
+
     Raises
     ------
     ValueError
         There is not one vector for each text, or they differ in length.
     """
-    by_place = {one.index: one.embedding for one in reply.data}
+    by_place = {
+        place if one.index is None else one.index: one.embedding
+        for place, one in enumerate(reply.data)
+    }
     if len(reply.data) != n_texts or sorted(by_place) != list(range(n_texts)):
         raise ValueError(f"{len(reply.data)} vectors for {n_texts} texts")
     vectors = np.array([by_place[place] for place in range(n_texts)], np.float64)
