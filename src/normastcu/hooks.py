@@ -24,10 +24,11 @@ from normastcu.configuration import (
     check_parameters,
 )
 from normastcu.datasets.tables import Optional
-from normastcu.environment import STATIC, Place, active_judges, enter
+from normastcu.environment import STATIC, Place, active_judges, active_systems, enter
 from normastcu.judging.spending import check_budget, check_keys
 from normastcu.pipelines.llm_judging.pipeline import SPENDING
 from normastcu.pipelines.optional import OPTIONAL_PARAMETERS
+from normastcu.pipelines.retrieval_runs.parameters import RetrievalSettings
 from normastcu.reporting.summary import (
     find_incomplete,
     incomplete_sentence,
@@ -35,6 +36,7 @@ from normastcu.reporting.summary import (
     print_summary,
 )
 from normastcu.reporting.verdict_summary import print_verdict
+from normastcu.retrieval.known_systems import check_depth
 
 SUMMARY = "judge_summary"
 JUDGING_SUMMARY = "judging_summary"
@@ -55,7 +57,7 @@ class ParameterHooks:
 
     @hook_impl(tryfirst=True)
     def after_context_created(self, context: KedroContext) -> None:
-        """Check all parameters of all registered pipelines."""
+        """Check all parameters of all registered pipelines, and the systems' depths."""
         loader = cast(OmegaConfigLoader, context.config_loader)
         conf, env = Path(loader.conf_source), loader.env or loader.default_run_env
         check_globals(loader["globals"], conf / loader.base_env, conf / env)
@@ -78,6 +80,9 @@ class ParameterHooks:
                 f"`{name}` can't be given with --params, because pipelines are built from it "
                 f"before parameters are known: set it in conf/{env}/{STATIC[name]}."
             )
+        if "retrieval" in used:
+            settings = RetrievalSettings.model_validate(loader["parameters"]["retrieval"])
+            check_depth(active_systems(RESOLVERS), settings.depth)
 
 
 class InputHooks:

@@ -108,6 +108,7 @@ def test_what_is_wrong_with_the_systems_is_one_sentence(command, project, kind):
         (["--params", "active_systems=S_2"], "`active_systems` can't be given with --params"),
         (["--params", "pooling_systems=S_2"], "`pooling_systems` can't be given with --params"),
         (["--params", "retrieval.depht=5"], "`retrieval.depht` (--params)"),
+        (["--params", "retrieval.depth=2"], "The system reordered takes 3 documents of a query"),
         (["--params", "retrieval.lucene.language=xx"], "`retrieval.lucene.language` (--params)"),
         (["--params", "pooling.policy=all"], "`pooling.policy` (--params)"),
         (["--params", "pooling.size=0"], "`pooling.size` (--params)"),

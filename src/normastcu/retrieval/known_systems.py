@@ -91,6 +91,36 @@ def needed(system: AnySystem) -> tuple[str, ...]:
     return system.systems if isinstance(system, HybridSystem) else ()
 
 
+def check_depth(systems: Systems, depth: int) -> None:
+    """Refuse runs that are less deep than what a system takes from them.
+
+    Parameters
+    ----------
+    systems
+        Those of the environment.
+    depth
+        Documents of a query in a run, at most.
+
+    Raises
+    ------
+    RetrievalError
+        For a hybrid system with more `candidates`, and for one that reranks more documents.
+    """
+    for system in systems.all:
+        if isinstance(system, HybridSystem):
+            setting, wanted = "candidates", system.candidates
+        elif isinstance(system, RerankSystem):
+            setting, wanted = "depth", system.depth
+        else:
+            continue
+        if wanted is not None and wanted > depth:
+            raise RetrievalError(
+                f"The system {system.name} takes {wanted:,} documents of a query (its `{setting}` "
+                f"in {FILE}), but `retrieval.depth` keeps only {depth:,} of each run that it is "
+                f"made of: raise `retrieval.depth` to at least {wanted}, or lower the `{setting}`."
+            )
+
+
 class _Library:
     """The entries of ``systems.yml``; only what an active system uses is validated."""
 
