@@ -15,6 +15,18 @@ from normastcu.judging.openai_client import OpenAIClient
 from normastcu.judging.prompts import reply_schema
 from normastcu.services.failures import CallFailure
 
+LLAMA_TOO_LARGE = (
+    "input (992 tokens) is too large to process. increase the physical batch size (current batch "
+    "size: 512)"
+)
+OPENAI_TOO_LONG = "Invalid 'input[0]': maximum input length is 8192 tokens."
+OPENAI_TOO_MANY = "Requested 325998 tokens, max 300000 tokens per request"
+OPENAI_TOO_MANY_REQUESTED = "Invalid 'input': maximum request size is 300000 tokens per request."
+OPENAI_PER_MINUTE = (
+    "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 31000. The input "
+    "or output tokens must be reduced in order to run successfully."
+)
+
 KEY = "sk-planted-key-4711"
 SECRET = "planted text of a document"  # pragma: allowlist secret
 MESSAGES = request(1, text=f"{SECRET} ").messages
@@ -133,6 +145,14 @@ def test_what_is_no_reply_is_malformed(serve, body, content_type):
         (failure(400, message="This model's maximum context length is 8192"), "context_length"),
         (failure(400, "exceed_context_size_error"), "context_length"),
         (Answer(status=400, body=b"prompt is too long"), "context_length"),
+        (failure(500, "server_error", LLAMA_TOO_LARGE), "context_length"),
+        (failure(400, message=OPENAI_TOO_LONG), "context_length"),
+        (failure(400, "max_tokens_per_request", OPENAI_TOO_MANY), "context_length"),
+        (failure(400, message=OPENAI_TOO_MANY_REQUESTED), "context_length"),
+        (failure(429, "rate_limit_exceeded", OPENAI_PER_MINUTE), "rate_limit"),
+        (failure(429, message="at most 10 requests and 9000 tokens per request"), "rate_limit"),
+        (failure(500, "server_error", "the server had an error"), "unavailable"),
+        (failure(400, message="array too long. Expected maximum length 2048"), "rejected"),
         (Answer(status=502, body=b"<html>bad gateway</html>"), "unavailable"),
         (Answer(status=302, headers={"location": "/elsewhere"}), "rejected"),
         (Answer(status=307, headers={"location": "http://127.0.0.1:1/"}), "rejected"),

@@ -342,6 +342,24 @@ def test_what_the_service_finds_too_long_is_cut_once_more(server: LoopbackEmbedd
     assert [len(call.texts) for call in server.calls] == [2, 1, 1, 1]
 
 
+@pytest.mark.parametrize(
+    ("refusal", "most"),
+    [
+        (failure(400, "max_tokens_per_request", "Requested 9 tokens, max 8 tokens per request"), 8),
+        (failure(500, "server_error", "input (992 tokens) is too large to process."), 5),
+        (failure(400, message="Invalid 'input[0]': maximum input length is 8 tokens."), 5),
+    ],
+)
+def test_a_batch_that_is_too_large_becomes_smaller_calls_and_no_text_is_cut(
+    server: LoopbackEmbeddings, refusal: Answer, most: int
+) -> None:
+    server.answer(lambda call: refusal if sum(map(len, call.texts)) > most else Vectors())
+    found = encode(server, ["aaaaa", "bbbb"], FakeTime())
+    assert [call.texts for call in server.calls] == [["aaaaa", "bbbb"], ["aaaaa"], ["bbbb"]]
+    assert found.shown.tolist() == [5, 4]
+    np.testing.assert_array_equal(found.vectors, [vector_of("aaaaa"), vector_of("bbbb")])
+
+
 def test_what_is_still_too_long_names_the_document(
     server: LoopbackEmbeddings, tmp_path: Path
 ) -> None:

@@ -20,6 +20,9 @@ _CONTEXT_PHRASES = (
     "prompt is too long",
     "input is too long",
     "input tokens exceed",
+    "maximum input length",
+    "too large to process",
+    "tokens per request",
 )
 _QUOTA_PHRASES = ("insufficient_quota", "billing_hard_limit_reached")
 _KIND_OF_STATUS: dict[int, FailureKind] = {
@@ -132,7 +135,9 @@ def what_was_said(body: object) -> str:
 def _kind(status: int, said: str) -> FailureKind:
     if any(phrase in said for phrase in _QUOTA_PHRASES):
         return "payment"
-    if any(phrase in said for phrase in _CONTEXT_PHRASES):
+    if status != HTTPStatus.TOO_MANY_REQUESTS and any(
+        phrase in said for phrase in _CONTEXT_PHRASES
+    ):
         return "context_length"
     if status in _KIND_OF_STATUS:
         return _KIND_OF_STATUS[status]
