@@ -32,6 +32,7 @@ from normastcu.retrieval.errors import RetrievalError
 from normastcu.retrieval.settings import ApiEncoder, DenseSystem
 from normastcu.retrieval.vectors import VectorStore
 from normastcu.services.patience import Clock
+from normastcu.services.tokens import token_counter
 
 KEY = "sk-planted-key-4711"
 SECRET = "planted text of a document"  # pragma: allowlist secret
@@ -305,22 +306,58 @@ def test_a_text_above_the_limit_is_cut_to_its_head(
     assert again.usage["n_cut"].tolist() == [1, 0]
 
 
-def test_the_models_own_tokenizer_counts(server: LoopbackEmbeddings, tmp_path: Path) -> None:
-    from tokenizers import Tokenizer, models, pre_tokenizers
+def test_a_lower_limit_asks_again_for_the_texts_that_it_cuts_only(
+    server: LoopbackEmbeddings, tmp_path: Path
+) -> None:
+    documents = pd.DataFrame({"doc_id": ["long", "short"], "text": ["a" * 1000, "b"]})
+    ran(server, tmp_path, documents, max_tokens=100)
+    n_sent = len(server.texts)
+    found = ran(server, tmp_path, documents, max_tokens=50)
+    assert server.texts[n_sent:] == ["a" * 120]
+    assert found.texts.set_index("doc_id")["characters_shown"].to_dict() == {
+        "long": 120,
+        "short": 1,
+    }
+    assert found.usage[["n_texts", "n_known", "n_encoded", "n_cut"]].to_numpy().tolist() == [
+        [2, 1, 1, 1],
+        [1, 1, 0, 0],
+    ]
 
-    words = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
-    words.pre_tokenizer = pre_tokenizers.Whitespace()
-    words.save(str(tmp_path / "tokenizer.json"))
-    found = encode(
-        server,
-        ["one two three four", "one"],
-        FakeTime(),
-        max_tokens=2,
-        tokenizer=f"huggingface:{tmp_path / 'tokenizer.json'}",
-    )
-    assert server.texts[1] == "one"
-    assert server.texts[0].split() == ["one", "two"]
-    assert found.shown.tolist() == [len(server.texts[0]), 3]
+
+def test_texts_of_one_head_share_its_vector(server: LoopbackEmbeddings, tmp_path: Path) -> None:
+    texts = ["a" * 24, "a" * 25, "a" * 25 + "b"]
+    documents = pd.DataFrame({"doc_id": ["d1", "d2", "d3"], "text": texts})
+    for n_known in (0, 3):
+        found = ran(server, tmp_path, documents, max_tokens=10)
+        assert found.usage.loc[0, ["n_texts", "n_known", "n_cut"]].tolist() == [3, n_known, 2]
+        assert found.texts["n_cut"].tolist() == [0, 1, 1]
+        assert found.texts["characters_shown"].tolist() == [24, 24, 24]
+    assert server.texts == ["a" * 24, "planted query"]
+
+
+def test_the_models_own_tokenizer_counts_and_another_file_is_another_one(
+    server: LoopbackEmbeddings, tmp_path: Path
+) -> None:
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+
+    file = tmp_path / "tokenizer.json"
+    documents = pd.DataFrame({"doc_id": ["long", "short"], "text": ["one two three four", "one"]})
+    for split, head, new in (
+        (pre_tokenizers.Whitespace(), "one two", 3),
+        (pre_tokenizers.Split(Regex("."), "isolated"), "on", 2),
+    ):
+        words = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+        words.pre_tokenizer = split
+        words.save(str(file))
+        token_counter.cache_clear()
+        n_sent = len(server.texts)
+        found = ran(
+            server, tmp_path, documents, max_tokens=2, tokenizer=f"huggingface:{file}"
+        ).texts.set_index("doc_id")
+        sent = [text.strip() for text in server.texts[n_sent:]]
+        assert head in sent
+        assert len(sent) == new
+        assert found.loc["long", "characters_shown"] == len(server.texts[n_sent])
 
 
 def too_long_above(characters: int) -> Callable[[EmbeddingCall], Answer]:
@@ -555,6 +592,4 @@ def test_what_is_stored_has_length_one_and_half_precision(
         "base_url": server.base_url,
         "model": "m-1",
         "dimensions": None,
-        "max_tokens": 8192,
-        "tokenizer": None,
     }

@@ -1,7 +1,7 @@
 """An encoder behind a server that speaks the OpenAI embeddings protocol, through LangChain."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Event
 from typing import Any
 
@@ -54,12 +54,38 @@ def open_api_encoder(
         raise RetrievalError(str(error)) from error
 
 
+def head_cutter(settings: ApiEncoder) -> Callable[[str], str]:
+    """Return what cuts a text above `max_tokens` to its head.
+
+    Raises
+    ------
+    RetrievalError
+        The tokenizer can't be loaded.
+    """
+    try:
+        count = token_counter(settings.tokenizer)
+    except ServiceError as error:
+        raise RetrievalError(str(error)) from error
+
+    def head(text: str) -> str:
+        shown = cut(text, settings.max_tokens, "head", count)
+        if shown is None:
+            raise UnfitTextError(
+                0,
+                f"has not one character that fits into the `max_tokens` of the encoder "
+                f"{settings.name!r}: raise it in systems.yml.",
+            )
+        return shown.text
+
+    return head
+
+
 class EmbeddingService:
     """A service that is asked through LangChain's `OpenAIEmbeddings`, with patience.
 
     Base URL and key are always both given, retries are the project's own, texts are sent as they
-    are and nothing that the environment says is sent along. A text above `max_tokens` is cut to
-    its head; one that the service still finds too long is cut to half of that, once.
+    are and nothing that the environment says is sent along. A text that the service finds too long
+    is cut to half, once.
 
     Parameters
     ----------
@@ -81,22 +107,21 @@ class EmbeddingService:
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Return the vectors of some texts, see `normastcu.retrieval.encoders.TextEncoder`."""
-        heads = [self._head(position, text) for position, text in enumerate(texts)]
         try:
-            vectors, tokens = self._ask(heads)
+            vectors, tokens = self._ask(texts)
         except CallFailure as failure:
             if failure.kind != "context_length":
                 raise self._given_up(failure) from None
-            return self._one_by_one(heads)
-        return Encoded(vectors, _lengths(heads), tokens)
+            return self._one_by_one(texts)
+        return Encoded(vectors, _lengths(texts), tokens)
 
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
 
-    def _one_by_one(self, heads: Sequence[str]) -> Encoded:
+    def _one_by_one(self, texts: Sequence[str]) -> Encoded:
         """Ask for each text alone: the service finds one of them, or all together, too long."""
-        answers = [self._alone(position, head) for position, head in enumerate(heads)]
+        answers = [self._alone(position, text) for position, text in enumerate(texts)]
         tokens = [answer.tokens for answer in answers]
         return Encoded(
             np.concatenate([answer.vectors for answer in answers]),
@@ -104,30 +129,20 @@ class EmbeddingService:
             None if None in tokens else sum(one for one in tokens if one is not None),
         )
 
-    def _alone(self, position: int, head: str) -> Encoded:
-        for text in (head, head[: max(int(len(head) * SHORTER_SHARE), 1)]):
+    def _alone(self, position: int, text: str) -> Encoded:
+        for head in (text, text[: max(int(len(text) * SHORTER_SHARE), 1)]):
             try:
-                vectors, tokens = self._ask([text])
+                vectors, tokens = self._ask([head])
             except CallFailure as failure:
                 if failure.kind != "context_length":
                     raise self._given_up(failure) from None
             else:
-                return Encoded(vectors, _lengths([text]), tokens)
+                return Encoded(vectors, _lengths([head]), tokens)
         raise UnfitTextError(
             position,
             f"is too long for the encoder {self._settings.name!r} even when cut to "
-            f"{len(text):,} characters: lower its `max_tokens` in systems.yml.",
+            f"{len(head):,} characters: lower its `max_tokens` in systems.yml.",
         )
-
-    def _head(self, position: int, text: str) -> str:
-        shown = cut(text, self._settings.max_tokens, "head", self._count)
-        if shown is None:
-            raise UnfitTextError(
-                position,
-                f"has not one character that fits into the `max_tokens` of the encoder "
-                f"{self._settings.name!r}: raise it in systems.yml.",
-            )
-        return shown.text
 
     def _ask(self, texts: Sequence[str]) -> tuple[FloatArray, int | None]:
         estimate = sum(self._count(text) for text in texts)

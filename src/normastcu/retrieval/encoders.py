@@ -97,6 +97,9 @@ class EncoderPlan:
         Texts in a batch.
     query_prefix, document_prefix
         Put before each text.
+    head
+        Returns what is sent of a text, and belongs to its vector: the whole, or its head. Raises
+        `UnfitTextError` where that is nothing.
     """
 
     settings: Encoder
@@ -106,6 +109,7 @@ class EncoderPlan:
     batch_size: int = 256
     query_prefix: str = ""
     document_prefix: str = ""
+    head: Callable[[str], str] = str
 
 
 class LazyEncoder:
@@ -165,7 +169,7 @@ def plan_encoder(
     Raises
     ------
     RetrievalError
-        The model is not there, or its key is missing.
+        The model is not there, or the tokenizer of a service can't be loaded.
     """
     if isinstance(settings, SentenceTransformersEncoder):
         return _plan_sentence_transformers(settings)
@@ -190,9 +194,9 @@ def _plan_sentence_transformers(settings: SentenceTransformersEncoder) -> Encode
 
 
 def _plan_api(settings: ApiEncoder, credentials: Mapping[str, object]) -> EncoderPlan:
-    from normastcu.retrieval.api_encoder import open_api_encoder
+    from normastcu.retrieval.api_encoder import head_cutter, open_api_encoder
 
-    named = ("kind", "base_url", "model", "dimensions", "max_tokens", "tokenizer")
+    named = ("kind", "base_url", "model", "dimensions")
     return EncoderPlan(
         settings,
         {name: getattr(settings, name) for name in named},
@@ -201,6 +205,7 @@ def _plan_api(settings: ApiEncoder, credentials: Mapping[str, object]) -> Encode
         batch_size=settings.batch_size,
         query_prefix=settings.query_prefix,
         document_prefix=settings.document_prefix,
+        head=head_cutter(settings),
     )
 
 

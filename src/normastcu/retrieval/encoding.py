@@ -74,7 +74,7 @@ def encode_texts(
     encoder
         Made only when a vector is missing.
     texts
-        With their prefix. Equal ones are encoded once.
+        With their prefix. Those of which the encoder is sent the same are encoded once.
     labels
         How messages call each text.
     vectors
@@ -91,14 +91,16 @@ def encode_texts(
         Ctrl-C; what was encoded until then is stored.
     """
     started = time.monotonic()
-    keys = [vectors.key(text) for text in texts]
-    label_of = dict(zip(reversed(keys), reversed(labels), strict=True))
-    text_of = dict(zip(keys, texts, strict=True))
-    n_known = sum(key in vectors for key in text_of)
+    first_labels = dict(zip(reversed(texts), reversed(labels), strict=True))
+    heads = {text: _head(encoder.plan, text, label) for text, label in first_labels.items()}
+    key_of = {text: vectors.key(head) for text, head in heads.items()}
+    label_of = {key_of[text]: label for text, label in first_labels.items()}
+    text_of = {key_of[text]: head for text, head in heads.items()}
+    n_texts, n_known = len(key_of), sum(key in vectors for key in key_of.values())
     name = encoder.plan.settings.name
-    LOGGER.info("%s: %d texts, %d encoded before.", name, len(text_of), n_known)
+    LOGGER.info("%s: %d texts, %d encoded before.", name, n_texts, n_known)
     work = _Work(encoder, vectors, text_of, label_of)
-    if n_known < len(text_of):
+    if n_known < n_texts:
         try:
             with count_progress(name, "texts", console) as report:
                 work.encode_missing(report)
@@ -108,18 +110,24 @@ def encode_texts(
                 "stopped."
             )
             raise
-    distinct = vectors.select(list(text_of))
-    lengths = np.array([len(text) for text in text_of.values()], np.int64)
+    lengths = np.array([len(text) for text in key_of], np.int64)
     return Encoding(
-        vectors=vectors.select(keys),
-        n_texts=len(text_of),
+        vectors=vectors.select([key_of[text] for text in texts]),
+        n_texts=n_texts,
         n_known=n_known,
-        n_encoded=len(text_of) - n_known,
-        n_cut=int((distinct.shown < lengths).sum()),
+        n_encoded=n_texts - n_known,
+        n_cut=int((vectors.select(list(key_of.values())).shown < lengths).sum()),
         tokens=work.tokens,
-        cost=_cost(encoder.plan, work.tokens, n_encoded=len(text_of) - n_known),
+        cost=_cost(encoder.plan, work.tokens, n_encoded=n_texts - n_known),
         seconds=time.monotonic() - started,
     )
+
+
+def _head(plan: EncoderPlan, text: str, label: str) -> str:
+    try:
+        return plan.head(text)
+    except UnfitTextError as error:
+        raise RetrievalError(f"The text of {label} {error.reason}") from None
 
 
 class _Work:
