@@ -56,3 +56,13 @@ def test_every_environment_has_runs_as_deep_as_it_needs(
             if path.exists():
                 settings |= yaml.safe_load(path.read_text(encoding="utf-8")).get("retrieval", {})
         check_depth(active_systems(RESOLVERS), settings["depth"])
+
+
+def test_queries_reach_qwen3_as_its_authors_write_them(project_root) -> None:
+    """The model's card: f'Instruct: {task_description}\\nQuery:{query}'."""
+    text = (project_root / "conf" / "base" / "systems.yml").read_text(encoding="utf-8")
+    encoders = yaml.safe_load(text)["encoders"]
+    for name in ("qwen3-embedding-4b", "qwen3-embedding-8b"):
+        instruction, start = encoders[name]["query_prefix"].split("\n")
+        assert instruction.startswith("Instruct: Given a search query")
+        assert start == "Query:"
