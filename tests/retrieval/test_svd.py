@@ -6,6 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from normastcu.retrieval import svd
+from normastcu.retrieval.encoders import plan_encoder
 from normastcu.retrieval.errors import RetrievalError
 from normastcu.retrieval.settings import SvdEncoder
 from normastcu.retrieval.svd import SvdModel, corpus_digest
@@ -82,3 +84,19 @@ def test_a_small_corpus_gives_shorter_vectors() -> None:
 def test_a_corpus_that_is_too_small_is_a_sentence(corpus: list[str]) -> None:
     with pytest.raises(RetrievalError, match=rf"'svd' can't be fitted on {len(corpus)} documents"):
         SvdModel(SETTINGS, corpus)
+
+
+def test_vectors_of_another_version_or_format_are_those_of_another_encoder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import sklearn
+
+    def identity() -> dict[str, object]:
+        return dict(plan_encoder(SETTINGS, CORPUS, {}).identity)
+
+    now = identity()
+    assert now["scikit_learn"] == sklearn.__version__
+    monkeypatch.setattr(svd, "version", lambda name: f"{name} 99")
+    assert identity() == now | {"scikit_learn": "scikit-learn 99"}
+    monkeypatch.setattr(svd, "_FORMAT", 99)
+    assert identity() == now | {"scikit_learn": "scikit-learn 99", "format": 99}

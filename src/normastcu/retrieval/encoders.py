@@ -210,11 +210,7 @@ def _plan_api(settings: ApiEncoder, credentials: Mapping[str, object]) -> Encode
 
 
 def _plan_svd(settings: SvdEncoder, corpus: Sequence[str]) -> EncoderPlan:
-    from normastcu.retrieval.svd import SvdModel, corpus_digest
+    from normastcu.retrieval.svd import SvdModel, model_identity
 
-    fixed = {"kind": settings.kind, "components": settings.components, "seed": settings.seed}
-    return EncoderPlan(
-        settings,
-        {**fixed, "corpus": corpus_digest(corpus)},
-        lambda _: SvdModel(settings, corpus),
-    )
+    identity = {"kind": settings.kind, **model_identity(settings, corpus)}
+    return EncoderPlan(settings, identity, lambda _: SvdModel(settings, corpus))

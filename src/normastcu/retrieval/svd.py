@@ -5,6 +5,7 @@ Deerwester et al. (1990), Indexing by latent semantic analysis, JASIS 41(6), 391
 
 import hashlib
 from collections.abc import Sequence
+from importlib.metadata import version
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from normastcu.retrieval.encoders import Encoded
 from normastcu.retrieval.errors import RetrievalError
 from normastcu.retrieval.scores import text_digest
 from normastcu.retrieval.settings import SvdEncoder
+
+_FORMAT = 1  # raised with every change of `SvdModel` that changes a vector
 
 
 class SvdModel:
@@ -63,6 +66,21 @@ class SvdModel:
 
     def close(self) -> None:
         """Hold nothing."""
+
+
+def model_identity(settings: SvdEncoder, corpus: Sequence[str]) -> dict[str, object]:
+    """Return all that the vectors of a fitted model depend on but the texts.
+
+    The version of scikit-learn is part of it: a model that another version fits may have another
+    basis, in which the stored vectors of documents mean nothing.
+    """
+    return {
+        "format": _FORMAT,
+        "scikit_learn": version("scikit-learn"),
+        "components": settings.components,
+        "seed": settings.seed,
+        "corpus": corpus_digest(corpus),
+    }
 
 
 def corpus_digest(corpus: Sequence[str]) -> str:
