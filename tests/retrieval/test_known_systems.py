@@ -59,7 +59,7 @@ def test_every_environment_has_runs_as_deep_as_it_needs(
 
 
 def test_queries_reach_qwen3_as_its_authors_write_them(project_root) -> None:
-    """The model's card: f'Instruct: {task_description}\\nQuery:{query}'."""
+    """The model's card: Instruct: {task_description}, a new line, Query:{query}."""
     text = (project_root / "conf" / "base" / "systems.yml").read_text(encoding="utf-8")
     encoders = yaml.safe_load(text)["encoders"]
     for name in ("qwen3-embedding-4b", "qwen3-embedding-8b"):

@@ -39,6 +39,7 @@ class RunCounts(Table):
     n_documents: pd.Int64Dtype = pa.Field(ge=0)
     n_without: pd.Int64Dtype = pa.Field(ge=0)
     without: str = pa.Field(nullable=True)
+    n_ignored: pd.Int64Dtype = pa.Field(ge=0)
 
 
 class Bm25Report(Table):

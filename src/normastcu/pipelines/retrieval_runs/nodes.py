@@ -51,6 +51,7 @@ RUN_COUNT_TYPES = {
     "n_documents": "Int64",
     "n_without": "Int64",
     "without": "str",
+    "n_ignored": "Int64",
 }
 
 
@@ -176,23 +177,38 @@ def list_systems(*, systems: Systems) -> pd.DataFrame:
 
 
 def count_runs(runs: pd.DataFrame, queries: pd.DataFrame, *, systems: Systems) -> pd.DataFrame:
-    """Return how much each system retrieved, and the queries for which it has nothing."""
-    rows = []
+    """Return how much each system retrieved, and the queries for which it has nothing.
+
+    Queries of a run that the collection lacks are ignored, and counted.
+    """
+    known, rows = set(queries["query_id"]), []
     for name in systems.active:
         run = runs[runs["system"] == name]
         found = set(run["query_id"].unique())
+        n_ignored = len(found - known)
+        if n_ignored:
+            logger.warning("%s has %d queries that the collection lacks.", name, n_ignored)
         without = [one for one in queries["query_id"] if one not in found]
         if without:
             logger.warning("%s retrieves nothing for: %s", name, ", ".join(without))
-        rows.append((name, len(found), len(run), len(without), ", ".join(without) or None))
+        n_documents = int(run["query_id"].isin(known).sum())
+        missing = ", ".join(without) or None
+        rows.append((name, len(found & known), n_documents, len(without), missing, n_ignored))
     return typed_frame(rows, RUN_COUNT_TYPES)
 
 
 def list_holes(
-    runs: pd.DataFrame, reference: pd.DataFrame, settings: RetrievalSettings
+    runs: pd.DataFrame,
+    reference: pd.DataFrame,
+    queries: pd.DataFrame,
+    settings: RetrievalSettings,
 ) -> pd.DataFrame:
-    """Return the pairs among the first documents of any system that nobody judged."""
-    return unjudged_pairs(runs, reference, settings.judged_depth)
+    """Return the pairs among the first documents of any system that nobody judged.
+
+    Queries of a run that the collection lacks are left out: nobody could judge them.
+    """
+    asked = runs[runs["query_id"].isin(queries["query_id"])]
+    return unjudged_pairs(asked, reference, settings.judged_depth)
 
 
 def _settings(system: AnySystem) -> str:

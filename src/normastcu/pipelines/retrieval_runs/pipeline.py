@@ -133,7 +133,7 @@ def _comparison(systems: Systems) -> Pipeline:
             ),
             Node(
                 nodes.list_holes,
-                ["runs", "reference_qrels", "params:retrieval"],
+                ["runs", "reference_qrels", "queries", "params:retrieval"],
                 "unjudged_pairs",
                 name="list_holes",
             ),
