@@ -371,12 +371,19 @@ def too_long_above(characters: int) -> Callable[[EmbeddingCall], Answer]:
     return answer
 
 
-def test_what_the_service_finds_too_long_is_cut_once_more(server: LoopbackEmbeddings) -> None:
+def test_what_the_service_finds_too_long_is_cut_once_more(
+    server: LoopbackEmbeddings, tmp_path: Path
+) -> None:
     server.answer(too_long_above(60))
-    found = encode(server, ["a" * 100, "b" * 40], FakeTime())
-    assert found.shown.tolist() == [50, 40]
-    np.testing.assert_array_equal(found.vectors, [vector_of("a" * 50), vector_of("b" * 40)])
-    assert [len(call.texts) for call in server.calls] == [2, 1, 1, 1]
+    documents = pd.DataFrame({"doc_id": ["d1", "d2"], "text": ["a" * 100, "b" * 40]})
+    for _ in range(2):
+        found = ran(server, tmp_path, documents)
+        assert found.texts["characters_shown"].tolist() == [50, 40]
+        assert found.usage["n_cut"].tolist() == [1, 0]
+    assert [[len(text) for text in call.texts] for call in server.calls] == [
+        *([100, 40], [100], [50], [40]),
+        [len("planted query")],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -388,13 +395,15 @@ def test_what_the_service_finds_too_long_is_cut_once_more(server: LoopbackEmbedd
     ],
 )
 def test_a_batch_that_is_too_large_becomes_smaller_calls_and_no_text_is_cut(
-    server: LoopbackEmbeddings, refusal: Answer, most: int
+    server: LoopbackEmbeddings, tmp_path: Path, refusal: Answer, most: int
 ) -> None:
-    server.answer(lambda call: refusal if sum(map(len, call.texts)) > most else Vectors())
-    found = encode(server, ["aaaaa", "bbbb"], FakeTime())
-    assert [call.texts for call in server.calls] == [["aaaaa", "bbbb"], ["aaaaa"], ["bbbb"]]
-    assert found.shown.tolist() == [5, 4]
-    np.testing.assert_array_equal(found.vectors, [vector_of("aaaaa"), vector_of("bbbb")])
+    server.answer(lambda call: refusal if sum(map(len, call.texts[1:])) > most else Vectors())
+    texts = ["aaaaaa", "bbbbb", "cccc", "ddd"]
+    documents = pd.DataFrame({"doc_id": ["d1", "d2", "d3", "d4"], "text": texts})
+    found = ran(server, tmp_path, documents, batch_size=4)
+    assert [call.texts for call in server.calls[:-1]] == [texts, texts[:2], texts[2:]]
+    assert found.usage["n_cut"].tolist() == [0, 0]
+    assert sorted(found.run["doc_id"]) == ["d1", "d2", "d3", "d4"]
 
 
 def test_what_is_still_too_long_names_the_document(
@@ -407,6 +416,24 @@ def test_what_is_still_too_long_names_the_document(
     ) as caught:
         ran(server, tmp_path, documents)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_what_was_answered_before_a_text_failed_is_not_asked_again(
+    server: LoopbackEmbeddings, tmp_path: Path
+) -> None:
+    texts = ["a" * 30, "b" * 20, "c" * 10, "d" * 9]
+
+    def answer(call: EmbeddingCall) -> Answer:
+        too_long = len(call.texts) > 1 or call.texts[0].startswith("c")
+        return failure(400, "context_length_exceeded") if too_long else Vectors()
+
+    server.answer(answer)
+    documents = pd.DataFrame({"doc_id": ["d1", "d2", "d3", "d4"], "text": texts})
+    with pytest.raises(RetrievalError, match="text of document 'd3' is too long"):
+        ran(server, tmp_path, documents, batch_size=4)
+    server.answer(Vectors())
+    ran(server, tmp_path, documents, batch_size=4)
+    assert server.texts == [*texts[2:], "planted query"]
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
@@ -424,7 +451,10 @@ def test_a_vector_that_is_no_number_names_the_document(
 
     server.answer(answer)
     with pytest.raises(RetrievalError, match=r"'api' gives the text of document 'd3' a vector"):
-        ran(server, tmp_path)
+        ran(server, tmp_path, batch_size=4)
+    server.answer(Vectors())
+    ran(server, tmp_path, batch_size=4)
+    assert server.texts == [f"{SECRET} 3", "planted query"]
 
 
 def test_another_length_than_before_is_refused(server: LoopbackEmbeddings, tmp_path: Path) -> None:

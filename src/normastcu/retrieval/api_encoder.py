@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from normastcu.retrieval.encoders import Encoded, FloatArray, IntArray, UnfitTextError
+from normastcu.retrieval.encoders import (
+    Encoded,
+    FloatArray,
+    IntArray,
+    TooLargeBatchError,
+    UnfitTextError,
+)
 from normastcu.retrieval.errors import RetrievalError
 from normastcu.retrieval.settings import ApiEncoder
 from normastcu.services.credentials import api_key
@@ -71,7 +77,6 @@ def head_cutter(settings: ApiEncoder) -> Callable[[str], str]:
         shown = cut(text, settings.max_tokens, "head", count)
         if shown is None:
             raise UnfitTextError(
-                0,
                 f"has not one character that fits into the `max_tokens` of the encoder "
                 f"{settings.name!r}: raise it in systems.yml.",
             )
@@ -84,8 +89,8 @@ class EmbeddingService:
     """A service that is asked through LangChain's `OpenAIEmbeddings`, with patience.
 
     Base URL and key are always both given, retries are the project's own, texts are sent as they
-    are and nothing that the environment says is sent along. A text that the service finds too long
-    is cut to half, once.
+    are and nothing that the environment says is sent along. A text that the service finds too long,
+    alone, is cut to half, once.
 
     Parameters
     ----------
@@ -107,42 +112,25 @@ class EmbeddingService:
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Return the vectors of some texts, see `normastcu.retrieval.encoders.TextEncoder`."""
-        try:
-            vectors, tokens = self._ask(texts)
-        except CallFailure as failure:
-            if failure.kind != "context_length":
-                raise self._given_up(failure) from None
-            return self._one_by_one(texts)
-        return Encoded(vectors, _lengths(texts), tokens)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
-
-    def _one_by_one(self, texts: Sequence[str]) -> Encoded:
-        """Ask for each text alone: the service finds one of them, or all together, too long."""
-        answers = [self._alone(position, text) for position, text in enumerate(texts)]
-        tokens = [answer.tokens for answer in answers]
-        return Encoded(
-            np.concatenate([answer.vectors for answer in answers]),
-            np.concatenate([answer.shown for answer in answers]),
-            None if None in tokens else sum(one for one in tokens if one is not None),
-        )
-
-    def _alone(self, position: int, text: str) -> Encoded:
-        for head in (text, text[: max(int(len(text) * SHORTER_SHARE), 1)]):
+        shorter = texts[0][: max(int(len(texts[0]) * SHORTER_SHARE), 1)]
+        for sent in (texts, [shorter]):
             try:
-                vectors, tokens = self._ask([head])
+                vectors, tokens = self._ask(sent)
             except CallFailure as failure:
                 if failure.kind != "context_length":
                     raise self._given_up(failure) from None
             else:
-                return Encoded(vectors, _lengths([head]), tokens)
+                return Encoded(vectors, _lengths(sent), tokens)
+            if len(texts) > 1:
+                raise TooLargeBatchError
         raise UnfitTextError(
-            position,
             f"is too long for the encoder {self._settings.name!r} even when cut to "
-            f"{len(head):,} characters: lower its `max_tokens` in systems.yml.",
+            f"{len(shorter):,} characters: lower its `max_tokens` in systems.yml."
         )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
 
     def _ask(self, texts: Sequence[str]) -> tuple[FloatArray, int | None]:
         estimate = sum(self._count(text) for text in texts)

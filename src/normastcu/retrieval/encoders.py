@@ -40,20 +40,11 @@ class Encoded:
 
 
 class UnfitTextError(ValueError):
-    """A text that can't be encoded.
+    """A text that can't be encoded; it says what is wrong and what to do, as a sentence's end."""
 
-    Attributes
-    ----------
-    position
-        Its place among the texts.
-    reason
-        What is wrong with it and what to do, as the end of a sentence.
-    """
 
-    def __init__(self, position: int, reason: str) -> None:
-        super().__init__(reason)
-        self.position = position
-        self.reason = reason
+class TooLargeBatchError(ValueError):
+    """Several texts that can't be encoded together, or one of them not at all."""
 
 
 class TextEncoder(Protocol):
@@ -64,8 +55,10 @@ class TextEncoder(Protocol):
 
         Raises
         ------
+        TooLargeBatchError
+            Fewer of them may be encoded.
         UnfitTextError
-            One of them can't be encoded.
+            It is one text, which can't be encoded.
         RetrievalError
             None can, until a setting is changed or a service is back.
         normastcu.services.patience.Stopped

@@ -16,6 +16,7 @@ from normastcu.retrieval.encoders import (
     FloatArray,
     LazyEncoder,
     TextEncoder,
+    TooLargeBatchError,
     UnfitTextError,
 )
 from normastcu.retrieval.errors import RetrievalError
@@ -65,7 +66,8 @@ def encode_texts(
 ) -> Encoding:
     """Encode the texts whose vectors the store lacks.
 
-    The batches are the same whatever the store holds already, and each is stored as a whole. So a
+    The batches are the same whatever the store holds already, and each is stored as a whole, unless
+    a text of it can't be encoded. So a
     run that was ended and started again encodes what the undisturbed one would have, in the same
     batches, to the last bit.
 
@@ -127,7 +129,7 @@ def _head(plan: EncoderPlan, text: str, label: str) -> str:
     try:
         return plan.head(text)
     except UnfitTextError as error:
-        raise RetrievalError(f"The text of {label} {error.reason}") from None
+        raise RetrievalError(f"The text of {label} {error}") from None
 
 
 class _Work:
@@ -152,7 +154,7 @@ class _Work:
         batches = list(self._missing())
 
         def encode(batch: Sequence[bytes]) -> None:
-            self._store(batch, self._encoded(encoder, batch))
+            self._encode(encoder, batch)
 
         def show() -> None:
             report(self._n_done, len(self._text_of))
@@ -177,21 +179,31 @@ class _Work:
             if missing:
                 yield missing
 
-    def _encoded(self, encoder: TextEncoder, batch: Sequence[bytes]) -> Encoded:
+    def _encode(self, encoder: TextEncoder, batch: Sequence[bytes]) -> None:
+        """Encode and store a batch, in halves where it is too large.
+
+        What was encoded is stored, and only then is said what was not: it may have been paid for.
+        """
         try:
             encoded = encoder.encode([self._text_of[key] for key in batch])
+        except TooLargeBatchError:
+            middle = len(batch) // 2
+            self._encode(encoder, batch[:middle])
+            self._encode(encoder, batch[middle:])
+            return
         except UnfitTextError as error:
-            raise RetrievalError(
-                f"The text of {self._label_of[batch[error.position]]} {error.reason}"
-            ) from None
-        wrong = ~np.isfinite(encoded.vectors).all(axis=1)
-        if wrong.any():
+            raise RetrievalError(f"The text of {self._label_of[batch[0]]} {error}") from None
+        finite = np.asarray(np.isfinite(encoded.vectors).all(axis=1))
+        good = [key for key, is_finite in zip(batch, finite, strict=True) if is_finite]
+        if good:
+            kept = Encoded(encoded.vectors[finite], encoded.shown[finite], encoded.tokens)
+            self._store(good, kept)
+        if len(good) < len(batch):
             raise RetrievalError(
                 f"The encoder {self._plan.settings.name!r} gives the text of "
-                f"{self._label_of[batch[int(wrong.argmax())]]} a vector with something that is no "
+                f"{self._label_of[batch[int(finite.argmin())]]} a vector with something that is no "
                 "finite number. Check the model (its weights, its precision) or the service."
             )
-        return encoded
 
     def _store(self, batch: Sequence[bytes], encoded: Encoded) -> None:
         with self._lock:
