@@ -14,6 +14,7 @@ from kedro.pipeline import Pipeline
 
 from normastcu import environment
 from normastcu.configuration import RESOLVERS
+from normastcu.datasets.raw_files import RawFilesDataset
 from normastcu.environment import Place, active_systems
 from normastcu.judging.settings import slug
 from normastcu.pipeline_registry import register_pipelines
@@ -54,6 +55,15 @@ def declared_entries(project_root) -> dict[str, dict]:
         for path in files
         for name, entry in yaml.safe_load(path.read_text(encoding="utf-8")).items()
     }
+
+
+def test_every_kind_of_run_is_taken_of_the_folder(declared_entries, tmp_path):
+    names = ["a.run", "b.trec", "c.txt", "d.csv", "e.tsv", "f.tsv.gz"]
+    for name in names:
+        (tmp_path / name).touch()
+    suffixes = declared_entries["external_runs"]["suffixes"]
+    runs = RawFilesDataset(location=str(tmp_path), setting="external_runs", suffixes=suffixes)
+    assert [file.path.name for file in runs.load()] == names
 
 
 def names_of(pipeline) -> set[str]:
