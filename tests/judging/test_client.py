@@ -19,6 +19,9 @@ LLAMA_TOO_LARGE = (
     "input (992 tokens) is too large to process. increase the physical batch size (current batch "
     "size: 512)"
 )
+GEMINI_TOO_LONG = (
+    "The input token count (2845475) exceeds the maximum number of tokens allowed (1048576)."
+)
 OPENAI_TOO_LONG = "Invalid 'input[0]': maximum input length is 8192 tokens."
 OPENAI_TOO_MANY = "Requested 325998 tokens, max 300000 tokens per request"
 OPENAI_TOO_MANY_REQUESTED = "Invalid 'input': maximum request size is 300000 tokens per request."
@@ -146,6 +149,7 @@ def test_what_is_no_reply_is_malformed(serve, body, content_type):
         (failure(400, "exceed_context_size_error"), "context_length"),
         (Answer(status=400, body=b"prompt is too long"), "context_length"),
         (failure(500, "server_error", LLAMA_TOO_LARGE), "context_length"),
+        (failure(400, message=GEMINI_TOO_LONG), "context_length"),
         (failure(400, message=OPENAI_TOO_LONG), "context_length"),
         (failure(400, "max_tokens_per_request", OPENAI_TOO_MANY), "context_length"),
         (failure(400, message=OPENAI_TOO_MANY_REQUESTED), "context_length"),

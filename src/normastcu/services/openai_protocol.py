@@ -20,6 +20,7 @@ _CONTEXT_PHRASES = (
     "prompt is too long",
     "input is too long",
     "input tokens exceed",
+    "exceeds the maximum number of tokens",
     "maximum input length",
     "too large to process",
     "tokens per request",
