@@ -12,7 +12,7 @@ class RetrievalSettings(Settings):
     Attributes
     ----------
     depth
-        Documents of a query in a run, at most.
+        Documents of a query in a run, at most; no less than any system takes from another one.
     lucene
         How Lucene indexes and searches.
     judged_depth
