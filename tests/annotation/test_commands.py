@@ -11,15 +11,19 @@ from tests.annotation.campaigns import campaign_settings, documents, grade, id_o
 from normastcu.annotation.commands import annotate_group
 from normastcu.annotation.errors import AnnotationError
 from normastcu.annotation.store import AnnotationStore
+from normastcu.datasets.annotation import AnnotationStoreDataset
 
 
 class FakeCatalog(dict):
     def load(self, name):
         value = self[name]
+        if isinstance(value, AnnotationStoreDataset):
+            return value.load()
         return value() if callable(value) else value
 
     def exists(self, name):
-        return name in self
+        value = self.get(name)
+        return value.exists() if isinstance(value, AnnotationStoreDataset) else name in self
 
 
 def guard(command):
@@ -43,7 +47,7 @@ def catalog(path):
     settings = campaign_settings()
     return FakeCatalog(
         {
-            "annotation_store": lambda: AnnotationStore(path),
+            "annotation_store": AnnotationStoreDataset(filepath=str(path)),
             "params:annotation": settings.annotation.model_dump(),
             "params:collection": settings.collection,
             "params:scale": settings.scale.model_dump(),
@@ -82,8 +86,45 @@ def test_a_campaign_from_the_first_command_to_the_last(annotate, path, tmp_path)
 def test_a_campaign_is_imported_into_a_new_database(annotate, catalog, tmp_path):
     annotate("prepare")
     annotate("export", tmp_path / "c.zip")
-    catalog["annotation_store"] = lambda: AnnotationStore(tmp_path / "new.sqlite")
+    catalog["annotation_store"] = AnnotationStoreDataset(filepath=str(tmp_path / "new.sqlite"))
     assert annotate("import", tmp_path / "c.zip").output == "The campaign is imported.\n"
+
+
+COMMANDS = [
+    ["assessors", "A"],
+    ["assessors"],
+    ["serve"],
+    ["close"],
+    ["reopen"],
+    ["export", "c.zip"],
+    ["import", "judgments.csv"],
+    ["publish", "out"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_without_a_campaign_a_command_says_so_and_makes_nothing(
+    annotate, path, tmp_path, monkeypatch, command
+):
+    monkeypatch.chdir(tmp_path)
+    given = tmp_path / "judgments.csv"
+    given.write_text("query_id,doc_id,annotator,grade\nq1,d1,A,2\n", encoding="utf-8")
+    result = annotate(*command)
+    assert result.exit_code == 1
+    assert f"There is no campaign in the annotation database {path}." in result.output
+    assert all(word in result.output for word in ("--env", "annotate prepare", "annotate import"))
+    assert list(tmp_path.iterdir()) == [given]
+
+
+def test_a_database_without_a_campaign_takes_no_people_and_is_not_exported(
+    annotate, path, tmp_path
+):
+    AnnotationStore(path).close()
+    for command in (["assessors", "A"], ["export", tmp_path / "c.zip"]):
+        assert "There is no campaign" in annotate(*command).output
+    assert not (tmp_path / "c.zip").exists()
+    with AnnotationStore(path) as store:
+        assert store.people() == []
 
 
 def test_judgments_are_imported_from_a_csv(annotate, tmp_path):
@@ -95,6 +136,7 @@ def test_judgments_are_imported_from_a_csv(annotate, tmp_path):
 
 
 def test_links_are_renewed_and_revoked_and_people_listed(annotate):
+    annotate("prepare")
     assert "nobody yet" in annotate("assessors").output
     annotate("assessors", "boss", "--administrator")
     first = annotate("assessors", "A").output

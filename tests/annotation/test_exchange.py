@@ -1,5 +1,6 @@
 """A campaign moves to another machine and back; judgments come in from elsewhere."""
 
+import hashlib
 import json
 import stat
 import zipfile
@@ -157,6 +158,26 @@ def test_another_file_is_refused(tmp_path, other):
         archive.writestr("x", "y")
     with pytest.raises(AnnotationError, match="no usable manifest"):
         import_campaign(other, path)
+
+
+def test_a_store_without_a_campaign_is_not_exported(other, tmp_path):
+    other.add_person("Z")
+    with pytest.raises(AnnotationError, match="There is no campaign"):
+        export_campaign(other, tmp_path / "none.zip")
+    assert not (tmp_path / "none.zip").exists()
+
+
+def test_an_export_without_a_campaign_is_refused(exported, other):
+    def empty(name, data):
+        if name != "manifest.json":
+            return b""
+        nothing = {"rows": 0, "sha256": hashlib.sha256().hexdigest()}
+        manifest = json.loads(data)
+        return json.dumps(manifest | {"tables": dict.fromkeys(manifest["tables"], nothing)})
+
+    with pytest.raises(AnnotationError, match="holds no campaign"):
+        import_campaign(other, rewritten(exported, empty))
+    assert not other.has_campaign()
 
 
 def test_publishing_writes_the_released_and_the_canonical_form(judged, tmp_path):

@@ -3,7 +3,8 @@
 The project's command line gives them its catalog, and the way in which it shows errors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,6 +40,9 @@ class Catalog(Protocol):
     def exists(self, name: str) -> bool:
         """Return whether a dataset was made."""
 
+    def __getitem__(self, name: str, /) -> Any:
+        """Return the dataset itself, unloaded."""
+
 
 CatalogOf = Callable[[str | None], Catalog]
 Guard = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -50,9 +54,9 @@ def annotate_group(catalog_of: CatalogOf, guard: Guard) -> click.Group:
     Parameters
     ----------
     catalog_of
-        Returns the catalog of an environment. It has `annotation_store` (an open
-        `AnnotationStore`), `params:annotation`, `params:collection`, `params:scale`, and for
-        `prepare` also `pool`, `queries` and `documents@chunks`.
+        Returns the catalog of an environment. It has `annotation_store` (an
+        `AnnotationStoreDataset`), `params:annotation`, `params:collection`, `params:scale`, and
+        for `prepare` also `pool`, `queries` and `documents@chunks`.
     guard
         Wraps a function so that its errors of input are shown as sentences.
     """
@@ -108,7 +112,7 @@ def _assessors(catalog_of: CatalogOf, guard: Guard) -> click.Command:
         env: str | None,
     ) -> None:
         """Add people and print their personal links, which are shown this once; or list all."""
-        with _store(catalog_of(env)) as store:
+        with _campaign(catalog_of(env)) as store:
             for name in revoke:
                 store.revoke(name)
                 click.echo(f"{name}: the link is revoked.")
@@ -151,7 +155,7 @@ def _serve(catalog_of: CatalogOf, guard: Guard) -> click.Command:
                 "others. Give --certificate and --key, or put a TLS server in front.",
                 err=True,
             )
-        with _store(catalog_of(env)) as store:
+        with _campaign(catalog_of(env)) as store:
             run(store, address)
 
     return serve
@@ -163,7 +167,7 @@ def _close(catalog_of: CatalogOf, guard: Guard) -> click.Command:
     @guard
     def close(env: str | None) -> None:
         """Take no answers from now on."""
-        with _store(catalog_of(env)) as store:
+        with _campaign(catalog_of(env)) as store:
             store.close_campaign()
         click.echo("The campaign is closed.")
 
@@ -176,7 +180,7 @@ def _reopen(catalog_of: CatalogOf, guard: Guard) -> click.Command:
     @guard
     def reopen(env: str | None) -> None:
         """Take answers again."""
-        with _store(catalog_of(env)) as store:
+        with _campaign(catalog_of(env)) as store:
             store.reopen()
         click.echo("The campaign is open.")
 
@@ -190,7 +194,7 @@ def _export(catalog_of: CatalogOf, guard: Guard) -> click.Command:
     @guard
     def export(path: Path, env: str | None) -> None:
         """Write everything to PATH, a .zip by which the campaign moves to another machine."""
-        with _store(catalog_of(env)) as store:
+        with _campaign(catalog_of(env)) as store:
             export_campaign(store, path)
         click.echo(f"The campaign is written to {path}.")
 
@@ -204,11 +208,13 @@ def _import(catalog_of: CatalogOf, guard: Guard) -> click.Command:
     @guard
     def import_(path: Path, env: str | None) -> None:
         """Bring in PATH: a full export (.zip), or judgments (.csv, .jsonl) of known assessors."""
-        with _store(catalog_of(env)) as store:
-            if path.suffix == ".zip":
+        catalog = catalog_of(env)
+        if path.suffix == ".zip":
+            with _store(catalog) as store:
                 new = import_campaign(store, path)
-                said = "The campaign is imported." if new else "This campaign is there already."
-            else:
+            said = "The campaign is imported." if new else "This campaign is there already."
+        else:
+            with _campaign(catalog) as store:
                 said = f"{_counted(store.import_judgments(path), 'judgment')} imported."
         click.echo(said)
 
@@ -222,7 +228,7 @@ def _publish(catalog_of: CatalogOf, guard: Guard) -> click.Command:
     @guard
     def publish_(folder: Path, env: str | None) -> None:
         """Write the judgments to FOLDER, in the released format and as parquet."""
-        with _store(catalog_of(env)) as store:
+        with _campaign(catalog_of(env)) as store:
             n_judgments = publish(store, folder)
         click.echo(f"{_counted(n_judgments, 'judgment')} written to {folder}.")
 
@@ -277,6 +283,21 @@ def _counted(number: int, noun: str) -> str:
 def _store(catalog: Catalog) -> AnnotationStore:
     store: AnnotationStore = catalog.load(STORE)
     return store
+
+
+@contextmanager
+def _campaign(catalog: Catalog) -> Iterator[AnnotationStore]:
+    """Yield the store of a campaign; where there is none, no database is made."""
+    if catalog.exists(STORE):
+        with _store(catalog) as store:
+            if store.has_campaign():
+                yield store
+                return
+    raise AnnotationError(
+        f"There is no campaign in the annotation database {catalog[STORE].path}. Name the "
+        "campaign's environment with --env, or make a campaign with `kedro annotate prepare`, or "
+        "bring one in with `kedro annotate import`."
+    )
 
 
 def _require(catalog: Catalog, name: str) -> None:

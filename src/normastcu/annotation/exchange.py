@@ -114,7 +114,13 @@ def export_campaign(store: AnnotationStore, path: Path) -> None:
     """Write everything of a campaign to a zip that its owner alone can read.
 
     People can go on judging meanwhile; the file holds the state of one moment.
+
+    Raises
+    ------
+    AnnotationError
+        There is no campaign in the store.
     """
+    store.settings()
     with (
         store.database.reading() as connection,
         replacing(path, PRIVATE) as temporary,
@@ -140,7 +146,8 @@ def import_campaign(store: AnnotationStore, path: Path) -> bool:
     Raises
     ------
     AnnotationError
-        The file is no full export or was changed, or the database holds something else.
+        The file is no full export, has no campaign or was changed, or the database holds something
+        else.
     """
     try:
         with zipfile.ZipFile(path) as archive, store.database.writing() as connection:
@@ -214,6 +221,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(archive.read(_MANIFEST))
         known = (manifest["format"], manifest["version"], sorted(manifest["tables"]))
+        n_campaigns = manifest["tables"]["campaign"]["rows"]
     except (KeyError, TypeError, ValueError) as error:
         raise AnnotationError(
             f"{path} is no full export: it has no usable {_MANIFEST}. Give a .zip that `kedro "
@@ -223,6 +231,12 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         raise AnnotationError(
             f"{path} was written by another version of the project ({known[0]} {known[1]}; this "
             f"one reads {_FORMAT} {_VERSION}). Import it with the version that wrote it."
+        )
+    if not n_campaigns:
+        raise AnnotationError(
+            f"{path} holds no campaign: it was exported from an empty annotation database, perhaps "
+            "that of another environment. Nothing was imported. Export the campaign again where it "
+            "was held, with its --env, before that machine is wiped."
         )
     return dict(manifest)
 

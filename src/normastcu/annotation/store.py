@@ -133,6 +133,11 @@ class AnnotationStore:
             loads=loads,
         )
 
+    def has_campaign(self) -> bool:
+        """Tell whether a campaign was prepared or imported."""
+        with self.database.reading() as connection:
+            return campaign.find_settings(connection) is not None
+
     def campaign(self) -> Campaign:
         """Return what everybody judges."""
         with self.database.reading() as connection:

@@ -30,6 +30,11 @@ class AnnotationStoreDataset(StoreDataset[AnnotationStore]):
 
     name = "The annotation store"
 
+    @property
+    def path(self) -> Path:
+        """Return the database."""
+        return self._path
+
     def load(self) -> AnnotationStore:
         """Open the store."""
         return AnnotationStore(self._path)
