@@ -45,6 +45,21 @@ def test_under_tls_the_cookie_is_secure_and_of_this_host(screen: Screen) -> None
     assert client.get("/instructions").status_code == 200
 
 
+def test_a_link_opens_on_a_second_device_until_it_is_renewed(screen: Screen, ana: Browser) -> None:
+    second = Browser(screen, "Ana")
+    assert ana.answer(ana.pairs[0], grade=1).status_code == 200
+    assert second.stored(ana.pairs[0]) == ("grade", 1)
+
+    second.post("/leave")
+    assert second.get("/").status_code == 401
+    assert ana.get("/").status_code == 200
+    third = Browser(screen, "Ana")
+    screen.store.renew_token("Ana")
+
+    assert [device.get("/").status_code for device in (ana, third)] == [401, 401]
+    assert screen.client().get(f"/enter/{screen.tokens['Ana']}").status_code == 401
+
+
 def test_no_page_holds_a_token(screen: Screen, ana: Browser) -> None:
     for path in ("/", "/instructions", f"/pair/{ana.pairs[0]}"):
         text = ana.get(path).text
