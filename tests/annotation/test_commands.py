@@ -145,6 +145,41 @@ def test_links_are_renewed_and_revoked_and_people_listed(annotate):
     assert annotate("assessors").output == "A: assessor, revoked\nboss: administrator\n"
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["--renew", "TYPO"], "nobody named 'TYPO'"),
+        (["--revoke", "A", "--renew", "TYPO"], "nobody named 'TYPO'"),
+        (["--revoke", "A", "--revoke", "TYPO"], "nobody named 'TYPO'"),
+        (["B"], "a person named 'B' already"),
+        (["New", "a/b"], "'a/b' can't be the name"),
+    ],
+)
+def test_a_wrong_name_changes_nobodys_link(annotate, path, wrong, message):
+    annotate("prepare")
+    links = annotate("assessors", "A", "B").output.splitlines()
+    result = annotate("assessors", "--renew", "A", *wrong)
+    assert message in result.output
+    assert "/enter/" not in result.output
+    assert "revoked" not in result.output
+    assert annotate("assessors").output == "A: assessor\nB: assessor\n"
+    with AnnotationStore(path) as store:
+        tokens = [line.split("/enter/")[1] for line in links]
+        assert [store.person_of_token(token).name for token in tokens] == ["A", "B"]
+
+
+def test_links_end_are_renewed_and_made_by_one_command(annotate, path):
+    annotate("prepare")
+    old = annotate("assessors", "A", "B").output.splitlines()
+    lines = annotate("assessors", "C", "--renew", "A", "--revoke", "B").output.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["B", "A", "C"]
+    with AnnotationStore(path) as store:
+        assert [store.person_of_token(line.split("/enter/")[1]) for line in old] == [None, None]
+        names = [store.person_of_token(line.split("/enter/")[1]).name for line in lines[1:]]
+        assert names == ["A", "C"]
+        assert len(store.query_tasks(id_of(store, "C"), "q1")) == 3
+
+
 def test_a_pool_can_come_from_a_file(annotate, catalog, tmp_path):
     del catalog["pool"]
     missing = annotate("prepare")

@@ -12,7 +12,7 @@ import click
 
 from normastcu.annotation.errors import AnnotationError
 from normastcu.annotation.exchange import export_campaign, import_campaign, publish
-from normastcu.annotation.records import Prepared
+from normastcu.annotation.records import Prepared, Role
 from normastcu.annotation.settings import AnnotationSettings, CampaignSettings
 from normastcu.annotation.store import AnnotationStore
 from normastcu.collection.pairs import read_pairs
@@ -113,12 +113,10 @@ def _assessors(catalog_of: CatalogOf, guard: Guard) -> click.Command:
     ) -> None:
         """Add people and print their personal links, which are shown this once; or list all."""
         with _campaign(catalog_of(env)) as store:
+            role: Role = "administrator" if administrator else "assessor"
+            tokens = store.change_people(names, role, renew=renew, revoke=revoke)
             for name in revoke:
-                store.revoke(name)
                 click.echo(f"{name}: the link is revoked.")
-            tokens = {name: store.renew_token(name) for name in renew}
-            if names:
-                tokens |= store.add_people(names, "administrator" if administrator else "assessor")
             for name, token in tokens.items():
                 click.echo(f"{name}: {address.rstrip('/')}/enter/{token}")
             if not (names or renew or revoke):

@@ -164,23 +164,38 @@ class AnnotationStore:
 
     def add_people(self, names: Sequence[str], role: Role = "assessor") -> dict[str, str]:
         """Add several people at once, see `add_person`."""
-        with self.database.writing() as connection:
-            tokens = people.add_people(connection, names, role)
-            orders.distribute(connection, tokens)
-        return tokens
+        return self.change_people(names, role)
 
     def renew_token(self, name: str) -> str:
         """Give somebody a new link, also after `revoke`; the old one ends."""
-        with self.database.writing() as connection:
-            token = people.renew_token(connection, name)
-            orders.distribute(connection)
-        return token
+        return self.change_people(renew=[name])[name]
 
     def revoke(self, name: str) -> None:
         """End somebody's link and sessions; their answers stay, their open pairs go to others."""
+        self.change_people(revoke=[name])
+
+    def change_people(
+        self,
+        names: Sequence[str] = (),
+        role: Role = "assessor",
+        *,
+        renew: Sequence[str] = (),
+        revoke: Sequence[str] = (),
+    ) -> dict[str, str]:
+        """Revoke links, renew links and add people, in this order: all of it or nothing.
+
+        Returns
+        -------
+        dict of str
+            Name to the token of the new link, of those renewed and of those added.
+        """
         with self.database.writing() as connection:
-            people.revoke(connection, name)
-            orders.distribute(connection)
+            for name in revoke:
+                people.revoke(connection, name)
+            tokens = {name: people.renew_token(connection, name) for name in renew}
+            tokens |= people.add_people(connection, names, role)
+            orders.distribute(connection, None if renew or revoke else tokens)
+        return tokens
 
     def people(self) -> list[PersonStatus]:
         """Return everybody, by name."""
