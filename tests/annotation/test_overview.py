@@ -71,6 +71,36 @@ def test_answers_that_the_adjudication_hid_still_count_as_work(judged):
     assert (after.n_pairs, after.n_answered) == (6, 5)
 
 
+def by_query(store):
+    return {
+        row.query_id: (row.n_wanted, row.n_answered, row.n_skipped)
+        for row in store.overview().queries
+    }
+
+
+def test_the_adjudication_takes_nothing_from_the_progress_by_query(campaign):
+    store = campaign.store
+    grade(store, campaign.a, ("q1", "d1"), 2)
+    grade(store, campaign.b, ("q1", "d1"), 0)
+    grade(store, campaign.a, ("q1", "d2"), "skipped")
+    assert by_query(store) == {"q1": (6, 2, 1), "q2": (4, 0, 0)}
+
+    store.start_adjudication(["A"], [("q1", "d1"), ("q1", "d2"), ("q1", "d3")])
+    # Of the three shown again, the graded and the skipped one count as first-round work as well.
+    assert by_query(store) == {"q1": (8, 2, 1), "q2": (4, 0, 0)}
+    grade(store, campaign.a, ("q1", "d1"), 1, "again", "adjudication")
+    store.start_adjudication(["B"], [("q1", "d1"), ("q2", "d4")])
+    assert by_query(store) == {"q1": (9, 3, 1), "q2": (4, 0, 0)}
+
+    overview = store.overview()
+    for name in ("n_answered", "n_skipped"):
+        of_queries = sum(getattr(row, name) for row in overview.queries)
+        assert of_queries == sum(getattr(row, name) for row in overview.assessors)
+    assert sum(row.n_wanted for row in overview.queries) == sum(
+        row.n_pairs for row in overview.assessors
+    )
+
+
 def test_what_is_undefined_says_why(campaign):
     overview = campaign.store.overview()
     assert (overview.alpha, overview.alpha_undefined) == (

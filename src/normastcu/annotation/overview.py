@@ -8,7 +8,7 @@ import pandas as pd
 from sqlalchemy import Connection
 
 from normastcu.annotation.campaign import read_settings
-from normastcu.annotation.database import ADJUDICATION, now, plain_rows, rows
+from normastcu.annotation.database import ADJUDICATION, FIRST, now, plain_rows, rows
 from normastcu.annotation.judgments import as_text, compact_judgments
 from normastcu.annotation.preparation import size
 from normastcu.annotation.records import (
@@ -38,10 +38,19 @@ _ASSESSORS = """SELECT n.id, n.name, n.revoked_at IS NOT NULL,
     GROUP BY n.id HAVING n.role = 'assessor' OR count(o.id) ORDER BY n.name"""
 _ANSWERS = """SELECT c.person, e.choice, e.source, e.seconds, count(*), max(e.at)
     FROM current c JOIN events e ON e.id = c.event GROUP BY 1, 2, 3, 4"""
-_QUERIES = """SELECT q.query_id, q.text, sum(o.n_pairs), sum(o.n_answered), sum(o.n_skipped),
+# Answers of the first round that the adjudication hid are in no order any more.
+_QUERIES = """WITH hidden AS (
+        SELECT p.query, count(*) AS n, sum(e.choice = 'skipped') AS n_skipped
+        FROM orders o, json_each(o.pairs) j JOIN pairs again ON again.id = j.value
+        JOIN pairs p ON p.query = again.query AND p.document = again.document AND p.round = :first
+        JOIN current c ON c.person = o.person AND c.pair = p.id JOIN events e ON e.id = c.event
+        WHERE o.round = :again GROUP BY 1)
+    SELECT q.query_id, q.text, sum(o.n_pairs) + ifnull(h.n, 0),
+    sum(o.n_answered) + ifnull(h.n - h.n_skipped, 0), sum(o.n_skipped) + ifnull(h.n_skipped, 0),
     (SELECT count(*) FROM (SELECT DISTINCT s.person, s.document FROM suggestions s
         WHERE s.query = q.id))
-    FROM queries q JOIN orders o ON o.query = q.id GROUP BY q.id ORDER BY q.id"""
+    FROM queries q JOIN orders o ON o.query = q.id LEFT JOIN hidden h ON h.query = q.id
+    GROUP BY q.id ORDER BY q.id"""
 _SUGGESTED = """SELECT person, count(*) AS n FROM
     (SELECT DISTINCT person, query, document FROM suggestions) GROUP BY person"""
 _AGAIN = """SELECT q.query_id, d.doc_id FROM pairs p JOIN queries q ON q.id = p.query
@@ -61,7 +70,7 @@ def read_overview(connection: Connection) -> Overview:
         n_pairs=n_pairs,
         n_queries=n_queries,
         assessors=_assessors(connection),
-        queries=tuple(QueryOverview(*row) for row in rows(connection, _QUERIES)),
+        queries=_queries(connection),
         kappas=tuple(_kappa(wide, scale, a, b) for a, b in combinations(wide.columns, 2)),
         alpha=alpha,
         alpha_undefined=undefined,
@@ -78,7 +87,6 @@ def _assessors(connection: Connection) -> tuple[AssessorProgress, ...]:
     for id_, name, revoked, n_pairs, n_answered, n_skipped in rows(connection, _ASSESSORS):
         own = by_person.get(id_, answers.head(0))
         judged = own[own["choice"] != "skipped"]
-        # Answers of the first round that the adjudication hid are in no order any more.
         n_hidden = int(own["n"].sum()) - n_answered - n_skipped
         found.append(
             AssessorProgress(
@@ -94,6 +102,11 @@ def _assessors(connection: Connection) -> tuple[AssessorProgress, ...]:
             )
         )
     return tuple(found)
+
+
+def _queries(connection: Connection) -> tuple[QueryOverview, ...]:
+    found = rows(connection, _QUERIES, first=FIRST, again=ADJUDICATION)
+    return tuple(QueryOverview(*row) for row in found)
 
 
 def _median_seconds(answers: pd.DataFrame) -> float | None:
