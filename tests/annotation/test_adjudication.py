@@ -130,3 +130,11 @@ def test_a_wrong_choice_is_refused(disputed, names, pairs, message):
     with pytest.raises(AnnotationError, match=message):
         disputed.store.start_adjudication(names, pairs)
     assert adjudication_tasks(disputed.store, disputed.a) == []
+
+
+def test_a_chosen_person_whose_link_was_revoked_is_named(disputed):
+    disputed.store.revoke("B")
+    with pytest.raises(AnnotationError, match=r"link of 'B' was revoked.*--renew B") as raised:
+        disputed.store.start_adjudication(["A", "B"], [DISPUTED])
+    assert "Ask the administrator" not in str(raised.value)
+    assert adjudication_tasks(disputed.store, disputed.a) == []

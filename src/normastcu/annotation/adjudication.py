@@ -9,7 +9,7 @@ from normastcu.annotation.campaign import read_settings, require_open
 from normastcu.annotation.database import ADJUDICATION, change_many, rows, scalar
 from normastcu.annotation.errors import AnnotationError
 from normastcu.annotation.orders import Pairs, distribute, ordered_pairs, write_order
-from normastcu.annotation.people import named_person, require_person
+from normastcu.annotation.people import named_person, read_person
 
 _KNOWN = """SELECT q.query_id, d.doc_id FROM pairs p
     JOIN queries q ON q.id = p.query JOIN documents d ON d.id = p.document
@@ -26,16 +26,15 @@ def start_adjudication(connection: Connection, names: Sequence[str], pairs: Iter
     Raises
     ------
     AnnotationError
-        A person or a pair is unknown, nobody or nothing was chosen, or the campaign is closed.
+        A person or a pair is unknown, a person's link was revoked, nobody or nothing was chosen, or
+        the campaign is closed.
     """
     read_settings(connection)
     require_open(connection)
     chosen = list(dict.fromkeys(pairs))
-    people = [named_person(connection, name).id for name in dict.fromkeys(names)]
+    people = [_chosen_person(connection, name) for name in dict.fromkeys(names)]
     if not chosen or not people:
         raise AnnotationError("Choose at least one pair and one person for the adjudication.")
-    for person_id in people:
-        require_person(connection, person_id)
     _check_known(connection, chosen)
     _store_pairs(connection, chosen)
     stored = Pairs(connection, ADJUDICATION)
@@ -45,6 +44,17 @@ def start_adjudication(connection: Connection, names: Sequence[str], pairs: Iter
         write_order(connection, person_id, stored, dict.fromkeys([*given, *chosen]))
     distribute(connection)
     return _n_tasks(connection) - before
+
+
+def _chosen_person(connection: Connection, name: str) -> int:
+    person_id = int(named_person(connection, name).id)
+    if read_person(connection, person_id) is None:
+        raise AnnotationError(
+            f"The personal link of {name!r} was revoked, so that they can't judge the pairs again. "
+            "Choose somebody else, or make a new link with `kedro annotate assessors --renew "
+            f"{name}`."
+        )
+    return person_id
 
 
 def _check_known(connection: Connection, chosen: Sequence[Pair]) -> None:
