@@ -160,6 +160,39 @@ def test_another_file_is_refused(tmp_path, other):
         import_campaign(other, path)
 
 
+def damaged(path, where, offset, value):
+    """Write a copy of an export with one byte of its first entry's header or data replaced."""
+    with zipfile.ZipFile(path) as archive:
+        first, begin = archive.infolist()[0].filename, archive.start_dir
+    content = bytearray(path.read_bytes())
+    data = 30 + len(first) + int.from_bytes(content[28:30], "little")
+    content[{"directory": begin, "data": data}[where] + offset] = value
+    target = path.with_name("damaged.zip")
+    target.write_bytes(content)
+    return target
+
+
+@pytest.mark.parametrize(
+    ("where", "offset", "value"),
+    [
+        ("data", 0, 0xFF),  # a block of no known type: zlib.error
+        ("data", 30, 0xFF),
+        ("directory", 8, 1),  # encrypted: RuntimeError
+        ("directory", 10, 99),  # compressed otherwise: NotImplementedError
+    ],
+)
+def test_a_damaged_zip_is_refused(exported, other, where, offset, value):
+    with pytest.raises(AnnotationError, match="can't be read as a full export"):
+        import_campaign(other, damaged(exported, where, offset, value))
+    assert not other.has_campaign()
+
+
+def test_a_cut_off_zip_is_refused(exported, other):
+    exported.write_bytes(exported.read_bytes()[:-100])
+    with pytest.raises(AnnotationError, match="can't be read as a full export"):
+        import_campaign(other, exported)
+
+
 def test_a_store_without_a_campaign_is_not_exported(other, tmp_path):
     other.add_person("Z")
     with pytest.raises(AnnotationError, match="There is no campaign"):

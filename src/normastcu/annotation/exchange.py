@@ -9,6 +9,7 @@ leaves it alone. Equal campaigns make equal files, byte by byte.
 import hashlib
 import json
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -35,6 +36,8 @@ _MANIFEST = "manifest.json"
 _ANSWERS = "answers.jsonl"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _ROWS_AT_A_TIME = 500
+# A damaged zip may also claim to be encrypted (RuntimeError) or compressed in another way.
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError)
 
 # Table to its columns, the first ones being the order of its rows; referred to ones come first.
 _TABLES: dict[str, tuple[str, ...]] = {
@@ -159,7 +162,7 @@ def import_campaign(store: AnnotationStore, path: Path) -> bool:
                 _read_table(connection, archive, name, tables[name], path)
             _derive(connection)
             return True
-    except (zipfile.BadZipFile, OSError) as error:
+    except _UNREADABLE as error:
         raise AnnotationError(
             f"{path} can't be read as a full export ({error}). Give a .zip that `kedro annotate "
             "export` wrote."
