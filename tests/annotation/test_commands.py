@@ -75,8 +75,13 @@ def test_a_campaign_from_the_first_command_to_the_last(annotate, path, tmp_path)
     with AnnotationStore(path) as store:
         assert store.person_of_token(links[1].split("/enter/")[1]).name == "B"
         grade(store, id_of(store, "A"), ("q1", "d1"), 2)
-    assert annotate("publish", tmp_path / "out").output.startswith("1 judgment written")
-    assert len(pd.read_parquet(tmp_path / "out" / "judgments.parquet")) == 1
+        grade(store, id_of(store, "A"), ("q1", "d2"), "unknown")
+    assert annotate("publish", tmp_path / "out").output == (
+        f"Written to {tmp_path}/out: 1 graded judgment to raw_human_eval.csv; these and 1 without a"
+        " grade (don't know) to judgments.parquet.\n"
+    )
+    assert len(pd.read_csv(tmp_path / "out" / "raw_human_eval.csv")) == 1
+    assert len(pd.read_parquet(tmp_path / "out" / "judgments.parquet")) == 2
     assert annotate("close").output == "The campaign is closed.\n"
     assert annotate("export", tmp_path / "c.zip").exit_code == 0
     assert annotate("import", tmp_path / "c.zip").output == "This campaign is there already.\n"

@@ -214,7 +214,7 @@ def test_an_export_without_a_campaign_is_refused(exported, other):
 
 
 def test_publishing_writes_the_released_and_the_canonical_form(judged, tmp_path):
-    assert publish(judged.store, tmp_path / "out") == 4
+    assert publish(judged.store, tmp_path / "out") == (3, 4)
     released = (tmp_path / "out" / "raw_human_eval.csv").read_text(encoding="utf-8")
     assert released.splitlines() == [
         "QUERY_KEY,DOC_KEY,AVALIACAO,USUARIO_AVALIADOR",
@@ -229,6 +229,22 @@ def test_publishing_writes_the_released_and_the_canonical_form(judged, tmp_path)
         ["q1", "d2", "A", None, "pool"],
         ["q1", "d5", "A", 2, "suggested"],
     ]
+
+
+def test_publishing_that_fails_leaves_what_was_published(judged, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    publish(judged.store, out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    grade(judged.store, judged.a, ("q2", "d4"), 0)
+
+    def full_disk(self, path, **options):
+        path.write_bytes(b"half")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", full_disk)
+    with pytest.raises(OSError, match="no space left"):
+        publish(judged.store, out)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
 def csv(tmp_path, *lines):

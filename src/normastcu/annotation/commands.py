@@ -11,7 +11,13 @@ from typing import Any, Protocol
 import click
 
 from normastcu.annotation.errors import AnnotationError
-from normastcu.annotation.exchange import export_campaign, import_campaign, publish
+from normastcu.annotation.exchange import (
+    CANONICAL_FILE,
+    RELEASED_FILE,
+    export_campaign,
+    import_campaign,
+    publish,
+)
 from normastcu.annotation.records import Prepared, Role
 from normastcu.annotation.settings import AnnotationSettings, CampaignSettings
 from normastcu.annotation.store import AnnotationStore
@@ -227,8 +233,13 @@ def _publish(catalog_of: CatalogOf, guard: Guard) -> click.Command:
     def publish_(folder: Path, env: str | None) -> None:
         """Write the judgments to FOLDER, in the released format and as parquet."""
         with _campaign(catalog_of(env)) as store:
-            n_judgments = publish(store, folder)
-        click.echo(f"{_counted(n_judgments, 'judgment')} written to {folder}.")
+            published = publish(store, folder)
+        n_unknown = published.n_canonical - published.n_released
+        click.echo(
+            f"Written to {folder}: {_counted(published.n_released, 'graded judgment')} to "
+            f"{RELEASED_FILE}; these and {n_unknown} without a grade (don't know) to "
+            f"{CANONICAL_FILE}."
+        )
 
     return publish_
 

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -169,23 +169,34 @@ def import_campaign(store: AnnotationStore, path: Path) -> bool:
         ) from error
 
 
-def publish(store: AnnotationStore, folder: Path, counts: Counting | None = None) -> int:
+class Published(NamedTuple):
+    """How many judgments `publish` wrote to each file."""
+
+    n_released: int
+    n_canonical: int
+
+
+def publish(store: AnnotationStore, folder: Path, counts: Counting | None = None) -> Published:
     """Write the judgments that count for publishing; return how many there are.
 
     Parameters
     ----------
     folder
         Gets ``raw_human_eval.csv`` in the released format, which has no place for *don't know*
-        and origin, and ``judgments.parquet`` in canonical columns, which has.
+        and origin, and ``judgments.parquet`` in canonical columns, which has; both are replaced
+        as a whole.
     counts
         Which round counts; as the campaign's settings say unless given.
     """
     judgments = store.judgments(counts)
-    folder.mkdir(parents=True, exist_ok=True)
     released = to_released_format(judgments)
-    released.to_csv(folder / RELEASED_FILE, index=False, lineterminator="\n")
-    judgments.to_parquet(folder / CANONICAL_FILE, index=False)
-    return len(judgments)
+    with (
+        replacing(folder / RELEASED_FILE) as released_file,
+        replacing(folder / CANONICAL_FILE) as canonical_file,
+    ):
+        released.to_csv(released_file, index=False, lineterminator="\n")
+        judgments.to_parquet(canonical_file, index=False)
+    return Published(len(released), len(judgments))
 
 
 def _lines(connection: Connection, table: str) -> Iterator[bytes]:
