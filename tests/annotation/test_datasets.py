@@ -1,5 +1,7 @@
 """The annotation database in the catalog, read while people judge."""
 
+import stat
+
 import pandas as pd
 import pytest
 from kedro.io.core import DatasetError
@@ -51,6 +53,7 @@ def test_judgments_are_those_of_this_moment(judged):
 
 def test_ingestion_reads_the_database_as_a_raw_file(judged, tmp_path):
     file = AnnotationFileDataset(filepath=str(judged.store.path)).load()
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
     queries = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["a", "b"]}, dtype="str")
     table, record = ingest_assessor_judgments(
         file, AssessorFormat(), campaign_settings().scale, queries

@@ -9,7 +9,7 @@ from kedro_datasets._typing import TablePreview
 from normastcu.annotation.errors import AnnotationError
 from normastcu.annotation.settings import Counting
 from normastcu.annotation.store import AnnotationStore
-from normastcu.collection.files import replacing
+from normastcu.collection.files import PRIVATE, replacing
 from normastcu.collection.sources import Provenance, RawFile, local_file
 from normastcu.datasets.previews import first_rows
 from normastcu.datasets.raw_files import ReadOnlyDataset
@@ -86,7 +86,8 @@ class AnnotationFileDataset(ReadOnlyDataset[RawFile]):
     """The judgments in the annotation database as a raw file, which ingestion reads like any other.
 
     Loading writes the judgments of this moment beside the database, as a CSV in canonical
-    columns, and hands out that file; its provenance names the database.
+    columns that its owner alone can read, and hands out that file; its provenance names the
+    database.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ class AnnotationFileDataset(ReadOnlyDataset[RawFile]):
     def load(self) -> RawFile:
         """Return a file with the judgments of this moment."""
         judgments = _judgments(self._path, self._counts)
-        with replacing(self._snapshot) as temporary:
+        with replacing(self._snapshot, PRIVATE) as temporary:
             judgments.to_csv(temporary, index=False, lineterminator="\n")
         written = local_file(self._snapshot)
         provenance = Provenance(
