@@ -1,7 +1,9 @@
-"""A campaign from its pool to its qrels, by the commands that a team types."""
+"""A campaign from its pool to its qrels, by the commands of the README."""
 
 import datetime
 import ipaddress
+import re
+import shlex
 import signal
 import ssl
 import sys
@@ -19,24 +21,37 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from kedro.framework.startup import bootstrap_project
 from tests.annotation.campaigns import prepare
 from tests.annotation.served import ServedScreen, signed_in
+from tests.end_to_end.projects import end_tracked_runs
 
 from normastcu.annotation.store import AnnotationStore
 from normastcu.cli import cli
 
-ENV = ("--env", "screen")
+DATABASE = Path("data/01_raw/screen/annotation.sqlite")
 N_QUERIES = 3
-SERVE = [sys.executable, "-m", "kedro", "annotate", "serve", *ENV]
 GRADES = {"Ana": (0, 2), "Bia": (0, 1)}
 """What they give to pairs of an even and of an odd number."""
 
 
+@pytest.fixture(scope="module")
+def documented(project_root):
+    """Return the commands under 'People judge' of the README: its block, and those in its text."""
+    readme = (project_root / "README.md").read_text(encoding="utf-8")
+    section = readme.split("## People judge\n")[1].split("\n## ")[0]
+    before, block, after = section.split("```")
+    in_text = re.findall(r"`(kedro [^`]+)`", before + after)
+    lines = block.strip().splitlines()
+    return [[shlex.split(line, comments=True) for line in found] for found in (lines, in_text)]
+
+
 @pytest.fixture
-def annotate(project):
-    """Return a function that runs a command of the group and returns its lines."""
+def kedro(project):
+    """Return a function that runs the words of a command and returns its lines."""
     bootstrap_project(project)
 
-    def run(*arguments):
-        result = CliRunner().invoke(cli, ["annotate", *arguments, *ENV])
+    def run(words):
+        assert words[0] == "kedro"
+        result = CliRunner().invoke(cli, words[1:])
+        end_tracked_runs()
         assert result.exit_code == 0, result.output
         return [line for line in result.output.splitlines() if not line.startswith(("[", " "))]
 
@@ -47,9 +62,15 @@ def tokens_of(lines):
     return dict(line.split(": http://127.0.0.1:8000/enter/") for line in lines)
 
 
+def served(words, project, *more, scheme="http"):
+    """Serve by the words of a command, on a free port."""
+    command = [sys.executable, "-m", *words, *more, "--port"]
+    return ServedScreen(command, project, scheme)
+
+
 def judge(client, name, person):
     """Judge the first queries of a person's order; return the grades by query and document."""
-    with AnnotationStore(Path("data/01_raw/screen/annotation.sqlite")) as store:
+    with AnnotationStore(DATABASE) as store:
         rows = store.progress(person)[:N_QUERIES]
         tasks = [task for row in rows for task in store.query_tasks(person, row.query_id)]
     given = {}
@@ -62,15 +83,20 @@ def judge(client, name, person):
     return given
 
 
-def test_a_campaign_by_its_five_commands(annotate, kedro_run, project):
-    kedro_run("ingestion", "retrieval_runs", "pooling", env="screen")
-    assert annotate("prepare") == [
+def test_a_campaign_by_the_commands_of_the_readme(documented, kedro, kedro_run, project):
+    """Run them word by word, but on a free port; Ctrl-C comes after `close`."""
+    (pool, prepare_, assessors, serve, close, qrels), in_text = documented
+    kedro(pool)
+    assert kedro(prepare_) == [
         "240 pairs of 12 queries; new: 240. Documents in the collection: 240.",
         "1 assessor still to be added: kedro annotate assessors NAME...",
     ]
-    tokens = tokens_of(annotate("assessors", "Ana", "Bia"))
-    tokens |= tokens_of(annotate("assessors", "Chefe", "--administrator"))
-    server = ServedScreen([*SERVE, "--port"], project)
+    tokens = tokens_of(kedro(assessors))
+    assert list(tokens) == ["Ana", "Bia", "Caio", "Davi"]
+    for words in in_text:
+        if words[2] == "assessors":
+            tokens |= tokens_of(kedro(words))
+    server = served(serve, project)
     given = {}
     try:
         for person, name in enumerate(GRADES, start=1):
@@ -79,15 +105,32 @@ def test_a_campaign_by_its_five_commands(annotate, kedro_run, project):
         with closing(signed_in(server.address, tokens["Chefe"])) as chief:
             del chief.headers["Accept"]
             assert "240 pares" in chief.get("/admin").text
-        assert annotate("close") == ["The campaign is closed."]
+        assert kedro(close) == ["The campaign is closed."]
         with closing(signed_in(server.address, tokens["Ana"])) as client:
             late = {"choice": "unknown", "submission_id": "too-late-1"}
             assert client.post("/pair/1/answer", json=late).status_code == 409
     finally:
         server.stop(signal.SIGINT)
     check_log(server.log, tokens)
-    kedro_run("human_qrels", "pooling", env="screen")
+    kedro(qrels)
+    kedro_run("pooling", env="screen")
     check_qrels(project, given)
+    check_taken_out(kedro, in_text, given)
+
+
+def check_taken_out(kedro, in_text, given):
+    """Run the commands that move and publish, and import the campaign into an empty database."""
+    *_, export, publish = [words for words in in_text if words[2] != "assessors"]
+    kedro(export)
+    said = kedro(publish)
+    n_judgments = sum(map(len, given.values()))
+    assert len(said) == 1
+    assert f"{n_judgments} graded judgments to raw_human_eval.csv" in said[0]
+    assert len(pd.read_csv(Path(publish[3], "raw_human_eval.csv"))) == n_judgments
+    for path in DATABASE.parent.glob(f"{DATABASE.name}*"):
+        path.unlink()
+    import_ = [{"export": "import"}.get(word, word) for word in export]
+    assert kedro(import_) == ["The campaign is imported."]
 
 
 def check_log(log, tokens):
@@ -113,13 +156,14 @@ def check_qrels(project, given):
     assert whole["n_relevant"].tolist() == [sum(grade > 0 for grade in expected.values())]
 
 
-def test_it_is_served_over_tls(annotate, project):
-    with AnnotationStore(project / "data/01_raw/screen/annotation.sqlite") as store:
+def test_it_is_served_over_tls(project):
+    with AnnotationStore(project / DATABASE) as store:
         prepare(store)
-    token = tokens_of(annotate("assessors", "Ana"))["Ana"]
+        token = store.add_person("Ana")
     certificate, key = self_signed(project)
-    command = [*SERVE, "--certificate", str(certificate), "--key", str(key), "--port"]
-    server = ServedScreen(command, project, "https")
+    serve = ["kedro", "annotate", "serve", "--env", "screen"]
+    more = ("--certificate", str(certificate), "--key", str(key))
+    server = served(serve, project, *more, scheme="https")
     trusting = ssl.create_default_context(cafile=str(certificate))
     try:
         with httpx.Client(base_url=server.address, verify=trusting) as client:
