@@ -153,7 +153,7 @@ class EncoderVectors:
         segment = np.empty(len(keys), _row_type(vectors.shape[1]))
         segment["key"] = np.frombuffer(b"".join(keys), "V32")
         segment["shown"], segment["vector"] = shown, vectors
-        self._add(self._write([segment]))
+        self._add(self._write([segment]), segment)
         self._merge()
 
     def _merge(self) -> None:
@@ -179,7 +179,7 @@ class EncoderVectors:
         old = [self._paths.pop(number) for number in numbers]
         for number in numbers:
             del self._segments[number]
-        self._add(path)
+        self._add(path, _opened(path))
         for old_path in old:
             old_path.unlink(missing_ok=True)
 
@@ -206,12 +206,12 @@ class EncoderVectors:
         self._length: int | None = None
         try:
             for path in sorted(self.folder.glob(_SEGMENT)):
-                self._add(path)
+                self._add(path, _opened(path))
         except FileNotFoundError:  # another process has just put small files into one
             self._read()
 
-    def _add(self, path: Path) -> None:
-        segment, number = _opened(path), max(self._segments, default=-1) + 1
+    def _add(self, path: Path, segment: npt.NDArray[np.void]) -> None:
+        number = max(self._segments, default=-1) + 1
         self._length = segment.dtype["vector"].shape[0]
         for row, key in enumerate(segment["key"].tolist()):
             self._places.setdefault(key, (number, row))
