@@ -240,6 +240,25 @@ def test_two_tabs_show_one_answer(site: Site, enter: Enter) -> None:
     assert list(site.answers("Ana").values()) == [("grade", 0)]
 
 
+def test_a_tab_of_somebody_else_shows_nothing_of_it(site: Site, enter: Enter) -> None:
+    ana = enter("Ana")
+    begin(ana)
+    address = ana.url
+    site.store.confirm_instructions(site.person_id("Bruno"))
+    bruno = ana.context.new_page()
+    bruno.goto(f"{site.server.address}/enter/{site.tokens['Bruno']}")
+    bruno.goto(address)
+    bruno.locator(READY).wait_for()
+    ana.evaluate("new BroadcastChannel('end').onmessage = () => { window.ended = true; }")
+
+    by_keyboard(bruno, "1")
+    bruno.evaluate("new BroadcastChannel('end').postMessage(null)")
+    ana.wait_for_function("window.ended")
+
+    assert ana.locator("#answer input[type=radio]:checked").count() == 0
+    assert (site.answers("Ana"), len(site.answers("Bruno"))) == ({}, 1)
+
+
 def test_offline_the_last_choice_is_kept_and_sent_once(site: Site, enter: Enter) -> None:
     page = enter("Ana")
     begin(page)

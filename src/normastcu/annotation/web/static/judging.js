@@ -2,7 +2,7 @@
 
 import { DocumentPanel } from "./document.js";
 import { bindKeys } from "./keys.js";
-import { byId, fill, outbox, remember, remembered, texts, waitingText } from "./shared.js";
+import { byId, fill, outbox, remember, remembered, store, texts, waitingText } from "./shared.js";
 import { bindSuggestions } from "./suggesting.js";
 
 const COMMENT_PAUSE_MS = 900;
@@ -14,7 +14,7 @@ const radios = [...document.querySelectorAll("#answer input[type=radio]")];
 const comment = byId("comment");
 const state = byId("save-state");
 const here = document.querySelector(".strip [aria-current=step]");
-const otherTabs = new BroadcastChannel("assessment");
+const otherTabs = new BroadcastChannel(store);
 
 let current = { choice: pair.choice, grade: pair.grade };
 let destination = null; // where to go once everything is saved

@@ -6,7 +6,8 @@ const shared = JSON.parse(document.getElementById("shared").textContent);
 const token = document.querySelector("meta[name='csrf-token']").content;
 
 export const texts = shared.texts;
-export const outbox = new Outbox(`${shared.store}.outbox`, token);
+export const store = shared.store; // of this person in this campaign
+export const outbox = new Outbox(`${store}.outbox`, token);
 
 export const byId = (id) => document.getElementById(id);
 
@@ -16,7 +17,7 @@ export function fill(text, values) {
 
 export function remembered(name) {
   try {
-    return localStorage.getItem(`${shared.store}.${name}`);
+    return localStorage.getItem(`${store}.${name}`);
   } catch {
     return null;
   }
@@ -24,8 +25,8 @@ export function remembered(name) {
 
 export function remember(name, value) {
   try {
-    if (value) localStorage.setItem(`${shared.store}.${name}`, value);
-    else localStorage.removeItem(`${shared.store}.${name}`);
+    if (value) localStorage.setItem(`${store}.${name}`, value);
+    else localStorage.removeItem(`${store}.${name}`);
   } catch {
     // A browser without storage forgets.
   }
