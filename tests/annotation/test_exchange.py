@@ -68,6 +68,18 @@ def test_an_imported_campaign_is_the_same_and_exports_the_same_bytes(
     assert (tmp_path / "again.zip").read_bytes() == exported.read_bytes()
 
 
+def test_a_campaign_keeps_its_key_and_another_one_has_its_own(judged, exported, other, tmp_path):
+    key = judged.store.campaign().key
+    assert len(bytes.fromhex(key)) == 16
+    prepare(judged.store)
+    assert judged.store.campaign().key == key
+    import_campaign(other, exported)
+    assert other.campaign().key == key
+    with AnnotationStore(tmp_path / "new.sqlite") as new:
+        prepare(new)
+        assert new.campaign().key != key
+
+
 def test_people_go_on_with_their_links_in_the_imported_campaign(judged, exported, other):
     import_campaign(other, exported)
     person = other.person_of_token(judged.tokens["A"])
@@ -143,7 +155,7 @@ def test_a_changed_export_is_refused_as_a_whole(exported, other, name, old, new)
 
 def test_another_version_is_refused(exported, other):
     def change(name, data):
-        return json.dumps(json.loads(data) | {"version": 2}) if name == "manifest.json" else data
+        return json.dumps(json.loads(data) | {"version": 1}) if name == "manifest.json" else data
 
     with pytest.raises(AnnotationError, match="another version"):
         import_campaign(other, rewritten(exported, change))

@@ -19,9 +19,9 @@ from normastcu.annotation.web.app import ServerSettings, create_app
 class Server:
     """Serves a store; it can be stopped and started again on the same port."""
 
-    def __init__(self, store: AnnotationStore) -> None:
+    def __init__(self, store: AnnotationStore, port: int = 0) -> None:
         self._app = create_app(store, ServerSettings(signing_key=SIGNING_KEY))
-        self.port = 0
+        self.port = port
         self.start()
 
     @property

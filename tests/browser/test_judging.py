@@ -1,10 +1,12 @@
 """People judge in real browsers, and the store holds exactly what they clicked."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from tests.browser.conftest import Enter, Site
+from tests.annotation.web.screens import campaign
+from tests.browser.conftest import Enter, Server, Site
 
 READY = "#save-state:not(:empty)"
 SAVED = "#save-state[data-state=saved]"
@@ -302,6 +304,29 @@ def test_a_closed_tab_sends_what_waits_when_it_is_opened_again(site: Site, enter
     assert site.answers("Ana") == {pair: ("grade", 1)}
     page.goto(address)
     expect(page.locator("[data-key='2']")).to_be_checked()
+
+
+def test_what_waits_from_another_campaign_is_not_sent(
+    site: Site, enter: Enter, tmp_path: Path
+) -> None:
+    page = enter("Ana")
+    begin(page)
+    site.server.stop()
+    page.keyboard.press("2")
+    expect(page.locator("#save-state[data-state=offline]")).to_be_visible()
+
+    store, tokens = campaign(tmp_path / "real.sqlite")
+    with store:
+        real = Server(store, site.server.port)
+        person = store.person_of_token(tokens["Ana"])
+        assert person is not None
+        store.confirm_instructions(person.id)
+        page.goto(f"{real.address}/enter/{tokens['Ana']}")
+        begin(page)
+        by_keyboard(page, "1")
+        real.stop()
+
+        assert list(store.answers()["grade"]) == [2]
 
 
 def test_a_confirmation_that_got_lost_is_asked_for_again(site: Site, enter: Enter) -> None:

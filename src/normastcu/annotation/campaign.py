@@ -59,6 +59,7 @@ def read_campaign(connection: Connection) -> Campaign:
     """Return what everybody judges."""
     settings = read_settings(connection)
     return Campaign(
+        key=str(scalar(connection, "SELECT key FROM campaign")),
         collection=settings.collection,
         scale=settings.scale,
         definitions=settings.annotation.definitions,

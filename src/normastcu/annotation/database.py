@@ -29,13 +29,15 @@ FIRST, ADJUDICATION = 1, 2
 """The rounds of judging, as they are stored."""
 
 _APPLICATION_ID = 0x4E544341  # "NTCA", the mark of the project's annotation databases
-_VERSION = 1
+_VERSION = 2
 _LOCK_WAIT_S = 30
 _CONNECTIONS = 20
 
 _SCHEMA = (
+    # `key` tells campaigns apart: the numbers of pairs and people begin anew in each database.
     """CREATE TABLE campaign (
         id INTEGER PRIMARY KEY CHECK (id = 1),
+        key TEXT NOT NULL DEFAULT (lower(hex(randomblob(16)))),
         settings TEXT NOT NULL,
         closed_at TEXT
     )""",
@@ -229,8 +231,8 @@ class Database:
         if mark != (_APPLICATION_ID, _VERSION):
             raise AnnotationError(
                 f"{self.path} is an SQLite file, but not an annotation database of this version "
-                "of the project. Give the database another path, or use the version that wrote "
-                "it to export its campaign and import that here."
+                "of the project. Give the database another path, or go on with the version that "
+                "wrote it."
             )
 
 

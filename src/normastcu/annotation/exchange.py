@@ -31,7 +31,7 @@ RELEASED_FILE = "raw_human_eval.csv"
 CANONICAL_FILE = "judgments.parquet"
 
 _FORMAT = "normastcu-annotation"
-_VERSION = 1
+_VERSION = 2
 _MANIFEST = "manifest.json"
 _ANSWERS = "answers.jsonl"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -41,7 +41,7 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError)
 
 # Table to its columns, the first ones being the order of its rows; referred to ones come first.
 _TABLES: dict[str, tuple[str, ...]] = {
-    "campaign": ("id", "settings", "closed_at"),
+    "campaign": ("id", "key", "settings", "closed_at"),
     "people": (
         "id",
         "name",

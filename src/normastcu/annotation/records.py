@@ -171,6 +171,9 @@ class Campaign:
 
     Attributes
     ----------
+    key
+        32 random hexadecimal digits, made when the campaign was first prepared; an export keeps
+        them.
     definitions
         Grade to its definition by language.
     names
@@ -179,6 +182,7 @@ class Campaign:
         What *don't know* means, by language.
     """
 
+    key: str
     collection: str
     scale: GradeScale
     definitions: Mapping[int, Mapping[str, str]]

@@ -76,7 +76,7 @@ def _shared(request: Request, visitor: Visitor | None) -> dict[str, Any]:
         "content_language": room.settings.content_language,
         "path": _path_to_come_back_to(request),
         "csrf": room.sessions.change_token(visitor.session) if visitor else "",
-        "in_browser": _in_browser(visitor, campaign.collection if campaign else "", texts),
+        "in_browser": _in_browser(visitor, campaign.key if campaign else "", texts),
     }
 
 
@@ -86,13 +86,11 @@ def _path_to_come_back_to(request: Request) -> str:
     return path if request.method == "GET" and not path.startswith(PATH_OF_LINKS) else "/"
 
 
-def _in_browser(
-    visitor: Visitor | None, collection: str, texts: Mapping[str, str]
-) -> dict[str, Any]:
+def _in_browser(visitor: Visitor | None, campaign: str, texts: Mapping[str, str]) -> dict[str, Any]:
     """Return what the scripts know; choices that wait in a browser are kept under `store`."""
-    owner = f"{visitor.person.id}.{visitor.person.name}" if visitor else ""
+    owner = visitor.person.id if visitor else ""
     return {
-        "store": f"assessment.{collection}.{owner}",
+        "store": f"assessment.{campaign}.{owner}",
         "texts": {name: texts[name] for name in IN_THE_BROWSER},
     }
 
