@@ -367,6 +367,70 @@ def test_a_revoked_link_says_so_and_keeps_the_choice(site: Site, enter: Enter) -
     assert site.answers("Ana") == {pair: ("grade", 2)}
 
 
+def test_what_was_chosen_when_the_campaign_was_closed_waits(site: Site, enter: Enter) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair, address = judged_pair(page), page.url
+    site.store.close_campaign()
+
+    page.keyboard.press("1")
+    expect(page.locator("#save-state")).to_contain_text("A campanha está encerrada. A escolha está")
+    with page.expect_navigation():
+        page.keyboard.press("p")
+    expect(page.locator("#waiting")).to_contain_text("será enviada se a campanha for reaberta")
+    assert site.answers("Ana") == {}
+
+    site.store.reopen()
+    page.goto(address)
+    expect(page.locator(SAVED)).to_be_visible()
+    assert site.answers("Ana") == {pair: ("grade", 2)}
+
+
+def test_what_is_not_accepted_stays_in_sight_until_it_is_dismissed(
+    site: Site, enter: Enter
+) -> None:
+    page = enter("Ana")
+    begin(page)
+    query = page.inner_text("#query-text")
+    _, document = judged_pair(page)
+    by_keyboard(page, "1")
+    by_keyboard(page, "2")
+    with site.store.database.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM orders WHERE person = 1")
+
+    page.keyboard.press("3")
+    refused = page.get_by_role("region", name="Não aceito")
+    expect(refused.get_by_role("listitem")).to_contain_text("irrelevante · ")
+    expect(refused).to_contain_text(f"({document}) · {query}")
+    expect(refused).to_contain_text("Não foi aceito: Não há nada neste endereço, ou não é seu.")
+    expect(page.locator("[data-key='2']")).to_be_checked()
+
+    page.goto(f"{site.server.address}/instructions")
+    refused.get_by_role("button", name="Dispensar").click()
+    expect(refused).to_be_hidden()
+    page.reload()
+    expect(refused).to_be_hidden()
+    assert list(site.store.answers()["grade"]) == [2, 1]
+
+
+def test_what_is_not_accepted_is_shown_on_the_page_that_sends_it(site: Site, enter: Enter) -> None:
+    page = enter("Ana")
+    begin(page)
+    site.server.stop()
+    page.keyboard.press("1")
+    expect(page.locator("#save-state[data-state=offline]")).to_be_visible()
+    context = page.context
+    page.close()
+    with site.store.database.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM orders WHERE person = 1")
+    site.server.start()
+
+    page = context.new_page()
+    page.goto(f"{site.server.address}/instructions")
+
+    expect(page.get_by_role("region", name="Não aceito")).to_contain_text("relevante")
+
+
 def test_without_scripts_judging_works(site: Site, enter: Enter) -> None:
     page = enter("Ana", java_script_enabled=False)
     page.click("#resume")

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, Row, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
-from normastcu.annotation.errors import AnnotationError
+from normastcu.annotation.errors import AnnotationError, DatabaseUnavailableError
 from normastcu.collection.files import PRIVATE
 from normastcu.collection.sqlite_files import holds_other_file, network_type
 
@@ -185,9 +185,21 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Yield a connection that sees one state of the database throughout."""
-        with self._engine.connect() as connection:
-            yield connection
+        """Yield a connection that sees one state of the database throughout.
+
+        Raises
+        ------
+        DatabaseUnavailableError
+            The file can't be read.
+        """
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except DBAPIError as error:
+            raise DatabaseUnavailableError(
+                f"The annotation database {self.path} can't be read ({error.orig}). Check the "
+                "file and its permissions; what was confirmed is safe."
+            ) from error
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -195,7 +207,7 @@ class Database:
 
         Raises
         ------
-        AnnotationError
+        DatabaseUnavailableError
             The disk is full, or the file can't be written.
         """
         with self._writing, self._engine.connect() as plain:
@@ -204,7 +216,7 @@ class Database:
                 with connection.begin():
                     yield connection
             except DBAPIError as error:
-                raise AnnotationError(
+                raise DatabaseUnavailableError(
                     f"The annotation database {self.path} can't be written ({error.orig}). Check "
                     "the space on the disk and the file's permissions; what was confirmed is safe."
                 ) from error

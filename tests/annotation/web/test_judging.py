@@ -1,5 +1,6 @@
 """The way of an assessor through the pages: instructions, pairs, answers, suggestions."""
 
+import sqlite3
 from collections.abc import Callable
 
 import pytest
@@ -204,6 +205,19 @@ class TestAnswer:
         page = parsed(ana.get(f"/pair/{first}"))
         assert page.find(".//fieldset[@class='choices']").get("disabled") is not None
         assert "encerrada" in page.text_content()
+
+    def test_a_database_that_cant_be_used_is_no_refusal(self, screen: Screen, ana: Browser) -> None:
+        first = ana.pairs[0]
+        with sqlite3.connect(screen.store.path) as connection:
+            connection.execute("ALTER TABLE events RENAME TO hidden")
+
+        for answer in (ana.answer(first), ana.get(f"/pair/{first}")):
+            assert answer.status_code == 503
+            assert str(screen.store.path) not in answer.text
+        with sqlite3.connect(screen.store.path) as connection:
+            connection.execute("ALTER TABLE hidden RENAME TO events")
+
+        assert ana.answer(first).json()["saved"]
 
 
 class TestProgress:

@@ -12,7 +12,12 @@ from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse,
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
-from normastcu.annotation.errors import AnnotationError, CampaignClosedError, NotAssignedError
+from normastcu.annotation.errors import (
+    AnnotationError,
+    CampaignClosedError,
+    DatabaseUnavailableError,
+    NotAssignedError,
+)
 from normastcu.annotation.store import AnnotationStore
 from normastcu.annotation.web import administration, judging, orientation, sign_in, suggesting
 from normastcu.annotation.web.overviews import Overviews
@@ -92,6 +97,7 @@ def _say_errors(app: FastAPI) -> None:
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(Detour, _detour)
     app.add_exception_handler(AnnotationError, _refused_by_the_store)
+    app.add_exception_handler(DatabaseUnavailableError, _unavailable)
     app.add_exception_handler(HTTPException, _no_such_page)
     app.add_exception_handler(RequestValidationError, _no_such_page)
     app.add_exception_handler(Exception, _failed)
@@ -113,6 +119,11 @@ def _refused_by_the_store(request: Request, error: Exception) -> Response:
     if isinstance(error, NotAssignedError):
         return _said(request, Refusal(HTTPStatus.NOT_FOUND, "not_found"))
     return _said(request, Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "refused", str(error)))
+
+
+def _unavailable(request: Request, _error: Exception) -> Response:
+    """Answer without asking the database who it is; a browser sends again what it has."""
+    return _answered(request, None, Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "failed"))
 
 
 def _no_such_page(request: Request, error: Exception) -> Response:

@@ -121,7 +121,13 @@ _PORTUGUESE = {
     "o seu link.",
     "stale_page": "Esta página é de uma sessão anterior. A escolha está guardada: recarregue a "
     "página.",
+    "closed_kept": "A campanha está encerrada. A escolha está guardada neste navegador e será "
+    "enviada se a campanha for reaberta.",
     "refused": "Não foi aceito: {reason}",
+    "not_accepted": "Não aceito",
+    "not_accepted_hint": "O servidor não aceitou o que segue. Fica só neste navegador até que "
+    "você o dispense.",
+    "dismiss": "Dispensar",
     "draft_kept": "O comentário será salvo junto com a resposta.",
     "comment_too_long": "O comentário passa de {n} caracteres.",
     "not_a_choice": "A escolha não é uma das opções da escala.",
@@ -319,7 +325,13 @@ _ENGLISH = {
     "signed_out": "The session has ended. Your choice is kept in this browser: sign in again with "
     "your link.",
     "stale_page": "This page belongs to an earlier session. Your choice is kept: reload the page.",
+    "closed_kept": "The campaign is closed. Your choice is kept in this browser and will be sent "
+    "if the campaign is opened again.",
     "refused": "Not accepted: {reason}",
+    "not_accepted": "Not accepted",
+    "not_accepted_hint": "The server did not accept what follows. It is kept in this browser alone "
+    "until you dismiss it.",
+    "dismiss": "Dismiss",
     "draft_kept": "The comment will be saved with your answer.",
     "comment_too_long": "The comment is longer than {n} characters.",
     "not_a_choice": "The choice is not one of the scale.",
@@ -426,7 +438,9 @@ IN_THE_BROWSER = (
     "offline_stay",
     "signed_out",
     "stale_page",
+    "closed_kept",
     "refused",
+    "dismiss",
     "draft_kept",
     "loading",
     "document_failed",

@@ -10,13 +10,18 @@ const COMMENT_PAUSE_MS = 900;
 const pair = JSON.parse(byId("pair").textContent);
 const slot = `answer ${pair.id}`;
 const draft = `draft ${pair.id}`;
+const about = {
+  query: byId("query-text").textContent,
+  document: `${byId("title").textContent} (${pair.document})`,
+};
 const radios = [...document.querySelectorAll("#answer input[type=radio]")];
 const comment = byId("comment");
 const state = byId("save-state");
 const here = document.querySelector(".strip [aria-current=step]");
 const otherTabs = new BroadcastChannel(store);
 
-let current = { choice: pair.choice, grade: pair.grade };
+let saved = { choice: pair.choice, grade: pair.grade }; // what the server has
+let current = saved;
 let destination = null; // where to go once everything is saved
 let wantedToLeave = false; // while something waited
 let commentTimer = 0;
@@ -48,8 +53,16 @@ function showSaved() {
   else show("saved", texts.saved);
 }
 
+function valueOf({ choice, grade }) {
+  return choice === "grade" ? String(grade) : choice;
+}
+
+function nameOf(answer) {
+  return byId(`name-${valueOf(answer)}`)?.textContent ?? texts.was_skipped;
+}
+
 function showChoice() {
-  const value = current.choice === "grade" ? String(current.grade) : current.choice;
+  const value = valueOf(current);
   for (const radio of radios) radio.checked = radio.value === value;
 }
 
@@ -60,7 +73,7 @@ function save() {
     ...current,
     comment: comment.value,
     seconds: seen.seconds,
-  });
+  }, { ...about, choice: nameOf(current) });
 }
 
 function choose(radio) {
@@ -99,7 +112,9 @@ outbox.addEventListener("sending", ({ detail }) => {
   if (detail.slot === slot) show("saving", texts.saving);
 });
 outbox.addEventListener("saved", ({ detail }) => {
-  if (detail.slot !== slot || outbox.waitingIn(slot)) return;
+  if (detail.slot !== slot) return;
+  saved = { choice: detail.body.choice, grade: detail.body.grade };
+  if (outbox.waitingIn(slot)) return;
   remember(draft, null);
   wantedToLeave = false;
   otherTabs.postMessage({ slot, current, comment: comment.value });
@@ -109,7 +124,7 @@ outbox.addEventListener("saved", ({ detail }) => {
     location.assign(destination === "next open" ? detail.answer.next : destination);
   }
 });
-for (const reason of ["offline", "signed-out", "stale"]) {
+for (const reason of ["offline", "signed-out", "stale", "closed"]) {
   outbox.addEventListener(reason, ({ detail }) => {
     if (!outbox.waitingIn(slot)) return;
     wantedToLeave ||= destination !== null;
@@ -120,15 +135,16 @@ for (const reason of ["offline", "signed-out", "stale"]) {
   });
 }
 outbox.addEventListener("refused", ({ detail }) => {
-  if (detail.slot !== slot) return;
+  if (detail.slot !== slot || outbox.waitingIn(slot)) return;
   destination = null;
-  current = { choice: pair.choice, grade: pair.grade };
+  current = saved;
   showChoice();
   show("refused", fill(texts.refused, { reason: detail.message }));
 });
 otherTabs.addEventListener("message", ({ data }) => {
   if (data.slot !== slot) return;
-  current = data.current;
+  saved = data.current;
+  current = saved;
   comment.value = data.comment;
   here.className = current.choice;
   showChoice();
@@ -151,14 +167,14 @@ goOn.addEventListener("change", () => remember("go on", goOn.checked ? "yes" : n
 // A page is left only when nothing waits: an error page in its place would help nobody.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='/']");
-  if (!link || link.id === "open-document" || outbox.size === 0) return;
+  if (!link || link.id === "open-document" || !outbox.holds) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   goTo(link.getAttribute("href"));
 });
 for (const form of document.querySelectorAll("#undo-form, .languages")) {
   form.addEventListener("submit", async (event) => {
-    if (outbox.size === 0) return;
+    if (!outbox.holds) return;
     event.preventDefault();
     if (await outbox.flush()) form.requestSubmit(event.submitter);
     else show("offline", texts.offline_stay);

@@ -1,6 +1,9 @@
 // What a person chose, until the server has confirmed it. It is kept in the browser's storage, so
 // that a reload, a lost network or a stopped server loses nothing; each entry carries an id by
-// which the server takes it once only.
+// which the server takes it once only. What the server does not accept is kept beside it, until the
+// person dismisses it.
+
+import { KeptList } from "./kept.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
@@ -14,7 +17,8 @@ export function newId() {
 export class Outbox extends EventTarget {
   #name;
   #token;
-  #inMemory = [];
+  #waiting;
+  #closed = false;
   #wait = FIRST_WAIT_MS;
   #timer = 0;
   #sending = null;
@@ -24,30 +28,39 @@ export class Outbox extends EventTarget {
     super();
     this.#name = name;
     this.#token = token;
+    this.#waiting = new KeptList(`${name}.outbox`);
+    this.refused = new KeptList(`${name}.not accepted`);
     addEventListener("online", () => this.flush());
   }
 
   get size() {
-    return this.#entries().length;
+    return this.#waiting.entries.length;
+  }
+
+  // Whether a page should not be left: something waits that can be sent soon. What waits for a
+  // campaign to be opened again can do so anywhere.
+  get holds() {
+    return this.size > 0 && !this.#closed;
   }
 
   waitingIn(slot) {
-    return this.#entries().find((entry) => entry.slot === slot) ?? null;
+    return this.#waiting.entries.find((entry) => entry.slot === slot) ?? null;
   }
 
   // A later entry takes the place of an earlier one in the same slot: the last choice counts.
-  put(slot, path, body) {
-    const entry = { slot, path, body: { ...body, submission_id: newId() } };
-    this.#keep([...this.#entries().filter((other) => other.slot !== slot), entry]);
+  // `about` says in words what was chosen: query, document, choice.
+  put(slot, path, body, about) {
+    const entry = { slot, path, about, body: { ...body, submission_id: newId() } };
+    this.#waiting.add(entry, (other) => other.slot === slot);
     return this.flush();
   }
 
-  // Resolves to whether nothing waits any more.
+  // Resolves to whether the page may be left.
   async flush() {
     this.#wanted = true;
     this.#sending ??= this.#sendWhileWanted().finally(() => { this.#sending = null; });
     await this.#sending;
-    return this.size === 0;
+    return !this.holds;
   }
 
   // What is put in while a round of sending ends has a round of its own.
@@ -65,7 +78,8 @@ export class Outbox extends EventTarget {
 
   async #sendAll() {
     clearTimeout(this.#timer);
-    for (let entry = this.#entries()[0]; entry; entry = this.#entries()[0]) {
+    const first = () => this.#waiting.entries[0];
+    for (let entry = first(); entry; entry = first()) {
       this.#tell("sending", { slot: entry.slot });
       const goesOn = await this.#send(entry);
       if (!goesOn) return;
@@ -92,17 +106,18 @@ export class Outbox extends EventTarget {
       return this.#later();
     }
     if (response.ok && answer.saved) {
-      this.#drop(entry);
+      this.#closed = false;
+      this.#waiting.remove(entry);
       this.#tell("saved", { slot: entry.slot, body: entry.body, answer });
       return true;
     }
     if (response.status === 401) return this.#stop("signed-out");
     if (response.status === 403) return this.#stop("stale");
+    if (response.status === 409) return this.#stop("closed");
     if (response.status >= 500 || response.status === 408 || response.status === 429) {
       return this.#later();
     }
-    this.#drop(entry);
-    this.#tell("refused", { slot: entry.slot, message: answer.message });
+    this.#refuse(entry, answer.message);
     return true;
   }
 
@@ -114,31 +129,17 @@ export class Outbox extends EventTarget {
   }
 
   #stop(reason) {
+    this.#closed = reason === "closed";
     this.#tell(reason, { size: this.size });
     return false;
   }
 
-  #drop(sent) {
-    const isSent = (entry) => entry.body.submission_id === sent.body.submission_id;
-    this.#keep(this.#entries().filter((entry) => !isSent(entry)));
-  }
-
-  #entries() {
-    try {
-      return JSON.parse(localStorage.getItem(this.#name) ?? "[]");
-    } catch {
-      return this.#inMemory;
-    }
-  }
-
-  #keep(entries) {
-    this.#inMemory = entries;
-    try {
-      if (entries.length) localStorage.setItem(this.#name, JSON.stringify(entries));
-      else localStorage.removeItem(this.#name);
-    } catch {
-      // Without storage the entries live as long as the page.
-    }
+  // What a later choice has replaced meanwhile is no loss.
+  #refuse(entry, message) {
+    if (!this.#waiting.has(entry)) return;
+    this.refused.add({ ...entry, message });
+    this.#waiting.remove(entry);
+    this.#tell("refused", { slot: entry.slot, message });
   }
 
   #tell(type, detail) {

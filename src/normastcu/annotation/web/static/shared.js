@@ -7,7 +7,7 @@ const token = document.querySelector("meta[name='csrf-token']").content;
 
 export const texts = shared.texts;
 export const store = shared.store; // of this person in this campaign
-export const outbox = new Outbox(`${store}.outbox`, token);
+export const outbox = new Outbox(store, token);
 
 export const byId = (id) => document.getElementById(id);
 
@@ -36,5 +36,6 @@ export function remember(name, value) {
 export function waitingText(reason, size) {
   if (reason === "signed-out") return texts.signed_out;
   if (reason === "stale") return texts.stale_page;
+  if (reason === "closed") return texts.closed_kept;
   return size > 1 ? fill(texts.offline_many, { n: size }) : texts.offline;
 }

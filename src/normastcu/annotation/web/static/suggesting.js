@@ -14,6 +14,8 @@ export function bindSuggestions(pair) {
 
   const picked = (name) => form.querySelector(`input[name=${name}]:checked`);
 
+  const textBeside = (input, what) => input.parentElement.querySelector(what).textContent;
+
   search.addEventListener("submit", async (event) => {
     event.preventDefault();
     const words = new URLSearchParams({ q: byId("search-text").value, query: pair.query });
@@ -43,6 +45,10 @@ export function bindSuggestions(pair) {
       doc_id: document_.value,
       grade: Number(grade.value),
       reason: reason.value,
+    }, {
+      query: byId("query-text").textContent,
+      document: `${textBeside(document_, ".hit-title")} (${document_.value})`,
+      choice: textBeside(grade, "span"),
     });
   });
 
