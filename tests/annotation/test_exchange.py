@@ -80,6 +80,20 @@ def test_a_campaign_keeps_its_key_and_another_one_has_its_own(judged, exported, 
         assert new.campaign().key != key
 
 
+def test_undo_leaves_a_newer_imported_judgment(campaign, tmp_path):
+    grade(campaign.store, campaign.a, ("q1", "d1"), "skipped")
+    path = tmp_path / "judgments.csv"
+    path.write_text("query_id,doc_id,annotator,grade\nq1,d1,A,2\n", encoding="utf-8")
+    assert campaign.store.import_judgments(path) == 1
+
+    undone = campaign.store.undo(campaign.a)
+
+    assert (undone.doc_id, undone.answer.grade) == ("d1", 2)
+    assert list(campaign.store.judgments()["grade"]) == [2]
+    counts = {row.query_id: (row.n_answered, row.n_skipped) for row in campaign.store.progress(1)}
+    assert counts == {"q1": (1, 0), "q2": (0, 0)}
+
+
 def test_people_go_on_with_their_links_in_the_imported_campaign(judged, exported, other):
     import_campaign(other, exported)
     person = other.person_of_token(judged.tokens["A"])

@@ -6,7 +6,7 @@ from typing import Any, get_args
 from sqlalchemy import Connection
 
 from normastcu.annotation.campaign import read_settings, require_open
-from normastcu.annotation.database import Record, change, now, one, scalar, storable
+from normastcu.annotation.database import Record, change, now, one, storable
 from normastcu.annotation.errors import AnnotationError, NotAssignedError
 from normastcu.annotation.people import require_person
 from normastcu.annotation.records import Answer, Choice, Task
@@ -23,9 +23,11 @@ _INSERT = """INSERT INTO events (person, pair, kind, source, choice, grade, comm
 _LAST_CHANGE = """SELECT e.* FROM events e WHERE e.person = :person AND e.kind = 'answer'
     AND e.source = 'screen' AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.id)
     ORDER BY e.id DESC LIMIT 1"""
-_BEFORE = """SELECT e.id, e.choice FROM events e WHERE e.person = :person AND e.pair = :pair
-    AND e.kind = 'answer' AND e.id < :event
-    AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.id) ORDER BY e.id DESC LIMIT 1"""
+_STANDING = """SELECT e.id, e.choice FROM events e WHERE e.person = :person AND e.pair = :pair
+    AND e.kind = 'answer' AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.id)
+    ORDER BY e.id DESC LIMIT 1"""
+_CURRENT = """SELECT e.id, e.choice FROM current c JOIN events e ON e.id = c.event
+    WHERE c.person = :person AND c.pair = :pair"""
 
 
 def give_answer(
@@ -77,8 +79,9 @@ def give_answer(
 def undo(connection: Connection, person_id: int) -> Task | None:
     """Take back a person's last answer that was not taken back yet; return its pair.
 
-    What counted before it counts again. None where there is nothing to take back: answers that
-    were imported, and pairs that the person now sees in the adjudication, stay as they are.
+    What counted before it counts again; where a newer answer was imported, that one goes on
+    counting. None where there is nothing to take back: answers that were imported, and pairs that
+    the person now sees in the adjudication, stay as they are.
     """
     require_person(connection, person_id)
     require_open(connection)
@@ -87,7 +90,7 @@ def undo(connection: Connection, person_id: int) -> Task | None:
     if last is None or order is None:
         return None
     values = {"person": person_id, "pair": last.pair}
-    before = one(connection, _BEFORE, **values, event=last.id)
+    current = one(connection, _CURRENT, **values)
     undoing = dict.fromkeys(("choice", "grade", "submission_id")) | {
         "kind": "undo",
         "source": "screen",
@@ -97,11 +100,8 @@ def undo(connection: Connection, person_id: int) -> Task | None:
         "undoes": last.id,
     }
     change(connection, _INSERT, **values, **undoing)
-    _count(connection, order.id, last.choice, before.choice if before is not None else None)
-    if before is None:
-        change(connection, "DELETE FROM current WHERE person = :person AND pair = :pair", **values)
-    else:
-        _make_current(connection, before.id, **values)
+    if current is not None and current.id == last.id:
+        _fall_back(connection, order.id, current.choice, **values)
     return read_task(connection, person_id, last.pair)
 
 
@@ -114,15 +114,10 @@ def store_event(connection: Connection, event: Event, order_id: int | None) -> N
         The row of `orders` whose counts follow; None where the pair is in none yet.
     """
     values = {"person": event["person"], "pair": event["pair"]}
-    before = scalar(
-        connection,
-        "SELECT e.choice FROM current c JOIN events e ON e.id = c.event"
-        " WHERE c.person = :person AND c.pair = :pair",
-        **values,
-    )
+    before = one(connection, _CURRENT, **values)
     _make_current(connection, change(connection, _INSERT, **event), **values)
     if order_id is not None:
-        _count(connection, order_id, before, event["choice"])
+        _count(connection, order_id, before.choice if before else None, event["choice"])
 
 
 def check_submission_id(submission_id: str) -> None:
@@ -185,6 +180,23 @@ def _check_answer(connection: Connection, event: Event) -> None:
         raise AnnotationError(
             f"{event['seconds']} is no time: seconds are a number from 0. Reload the page."
         )
+
+
+def _fall_back(
+    connection: Connection, order_id: int, before: str, *, person: int, pair: int
+) -> None:
+    """Let the newest answer that stands count in place of one that was taken back."""
+    standing = one(connection, _STANDING, person=person, pair=pair)
+    if standing is None:
+        change(
+            connection,
+            "DELETE FROM current WHERE person = :person AND pair = :pair",
+            person=person,
+            pair=pair,
+        )
+    else:
+        _make_current(connection, standing.id, person=person, pair=pair)
+    _count(connection, order_id, before, standing.choice if standing else None)
 
 
 def _make_current(connection: Connection, event_id: int, *, person: int, pair: int) -> None:
