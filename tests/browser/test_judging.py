@@ -105,6 +105,55 @@ def test_of_quick_presses_the_last_counts(site: Site, enter: Enter) -> None:
     assert site.answers("Ana") == {pair: ("grade", 0)}
 
 
+def hold(page: Page, key: str) -> None:
+    """Press a key until it has repeated itself twice."""
+    for _ in range(3):
+        page.keyboard.down(key)
+
+
+def test_a_key_that_is_held_acts_once(site: Site, enter: Enter) -> None:
+    page = enter("Ana")
+    begin(page)
+    pairs = []
+    page.check("#go-on")
+    page.locator("#main").focus()
+    for key in ("1", "2", "s"):
+        pairs.append(judged_pair(page))
+        with page.expect_navigation():
+            page.keyboard.down(key)
+        page.locator(READY).wait_for()
+        hold(page, key)
+        page.keyboard.up(key)
+    assert judged_pair(page) not in pairs
+    given = dict(zip(pairs, [("grade", 2), ("grade", 1), ("skipped", None)], strict=True))
+    assert site.answers("Ana") == given
+
+    with page.expect_navigation():
+        page.keyboard.down("u")
+    page.locator(READY).wait_for()
+    hold(page, "u")
+    page.keyboard.up("u")
+    assert judged_pair(page) == pairs.pop()
+    go_on(page)
+    assert site.answers("Ana") == {pairs[0]: ("grade", 2), pairs[1]: ("grade", 1)}
+
+
+def test_undo_pressed_twice_takes_back_one_answer(site: Site, enter: Enter) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair = judged_pair(page)
+    by_keyboard(page, "1")
+    go_on(page)
+    by_keyboard(page, "2")
+
+    page.dblclick("#undo")
+    page.wait_for_load_state()
+    page.locator(READY).wait_for()
+    go_on(page)
+
+    assert site.answers("Ana") == {pair: ("grade", 2)}
+
+
 def test_the_arrows_move_and_space_chooses(site: Site, enter: Enter) -> None:
     page = enter("Ana")
     begin(page)

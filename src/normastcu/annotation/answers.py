@@ -6,7 +6,7 @@ from typing import Any, get_args
 from sqlalchemy import Connection
 
 from normastcu.annotation.campaign import read_settings, require_open
-from normastcu.annotation.database import Record, change, now, one, storable
+from normastcu.annotation.database import Record, change, now, one, scalar, storable
 from normastcu.annotation.errors import AnnotationError, NotAssignedError
 from normastcu.annotation.people import require_person
 from normastcu.annotation.records import Answer, Choice, Task
@@ -20,9 +20,13 @@ _ANSWERED = ("grade", "unknown")
 _INSERT = """INSERT INTO events (person, pair, kind, source, choice, grade, comment, seconds, at,
     submission_id, undoes) VALUES (:person, :pair, :kind, :source, :choice, :grade, :comment,
     :seconds, :at, :submission_id, :undoes)"""
-_LAST_CHANGE = """SELECT e.* FROM events e WHERE e.person = :person AND e.kind = 'answer'
+_LAST_CHANGE = """SELECT e.id FROM events e WHERE e.person = :person AND e.kind = 'answer'
     AND e.source = 'screen' AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.id)
     ORDER BY e.id DESC LIMIT 1"""
+_OWN_ANSWER = """SELECT e.id, e.pair,
+    EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.id) AS taken_back
+    FROM events e WHERE e.id = :event AND e.person = :person AND e.kind = 'answer'
+    AND e.source = 'screen'"""
 _STANDING = """SELECT e.id, e.choice FROM events e WHERE e.person = :person AND e.pair = :pair
     AND e.kind = 'answer' AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.id)
     ORDER BY e.id DESC LIMIT 1"""
@@ -72,12 +76,18 @@ def give_answer(
     if order is None:
         raise NotAssignedError("This pair is not one of yours, so that it can't be answered.")
     _check_answer(connection, event)
-    store_event(connection, event, order.id)
-    return Answer(choice, grade, event["comment"], float(seconds), event["at"])
+    number = store_event(connection, event, order.id)
+    return Answer(choice, grade, event["comment"], float(seconds), event["at"], number)
 
 
-def undo(connection: Connection, person_id: int) -> Task | None:
-    """Take back a person's last answer that was not taken back yet; return its pair.
+def last_change(connection: Connection, person_id: int) -> int | None:
+    """Return the event of a person's last answer on the screen that was not taken back yet."""
+    found: int | None = scalar(connection, _LAST_CHANGE, person=person_id)
+    return found
+
+
+def undo(connection: Connection, person_id: int, event_id: int | None) -> Task | None:
+    """Take back an answer of a person; return its pair, also where it was taken back already.
 
     What counted before it counts again; where a newer answer was imported, that one goes on
     counting. None where there is nothing to take back: answers that were imported, and pairs that
@@ -85,28 +95,18 @@ def undo(connection: Connection, person_id: int) -> Task | None:
     """
     require_person(connection, person_id)
     require_open(connection)
-    last = one(connection, _LAST_CHANGE, person=person_id)
-    order = None if last is None else order_of(connection, person_id, last.pair)
-    if last is None or order is None:
+    answer = one(connection, _OWN_ANSWER, person=person_id, event=event_id)
+    order = None if answer is None else order_of(connection, person_id, answer.pair)
+    if answer is None or order is None:
         return None
-    values = {"person": person_id, "pair": last.pair}
-    current = one(connection, _CURRENT, **values)
-    undoing = dict.fromkeys(("choice", "grade", "submission_id")) | {
-        "kind": "undo",
-        "source": "screen",
-        "comment": "",
-        "seconds": 0.0,
-        "at": now(),
-        "undoes": last.id,
-    }
-    change(connection, _INSERT, **values, **undoing)
-    if current is not None and current.id == last.id:
-        _fall_back(connection, order.id, current.choice, **values)
-    return read_task(connection, person_id, last.pair)
+    values = {"person": person_id, "pair": answer.pair}
+    if not answer.taken_back:
+        _take_back(connection, answer.id, order.id, **values)
+    return read_task(connection, person_id, answer.pair)
 
 
-def store_event(connection: Connection, event: Event, order_id: int | None) -> None:
-    """Append an answer that was checked, and let it count.
+def store_event(connection: Connection, event: Event, order_id: int | None) -> int:
+    """Append an answer that was checked, and let it count; return its number in the history.
 
     Parameters
     ----------
@@ -115,9 +115,11 @@ def store_event(connection: Connection, event: Event, order_id: int | None) -> N
     """
     values = {"person": event["person"], "pair": event["pair"]}
     before = one(connection, _CURRENT, **values)
-    _make_current(connection, change(connection, _INSERT, **event), **values)
+    number = change(connection, _INSERT, **event)
+    _make_current(connection, number, **values)
     if order_id is not None:
         _count(connection, order_id, before.choice if before else None, event["choice"])
+    return number
 
 
 def check_submission_id(submission_id: str) -> None:
@@ -150,7 +152,8 @@ def check_grade(connection: Connection, grade: int | None) -> None:
 def _submitted(connection: Connection, person_id: int, submission_id: str) -> Record | None:
     return one(
         connection,
-        "SELECT * FROM events WHERE person = :person AND submission_id = :submission_id",
+        "SELECT *, id AS event FROM events"
+        " WHERE person = :person AND submission_id = :submission_id",
         person=person_id,
         submission_id=submission_id,
     )
@@ -180,6 +183,24 @@ def _check_answer(connection: Connection, event: Event) -> None:
         raise AnnotationError(
             f"{event['seconds']} is no time: seconds are a number from 0. Reload the page."
         )
+
+
+def _take_back(
+    connection: Connection, event_id: int, order_id: int, *, person: int, pair: int
+) -> None:
+    values = {"person": person, "pair": pair}
+    current = one(connection, _CURRENT, **values)
+    undoing = dict.fromkeys(("choice", "grade", "submission_id")) | {
+        "kind": "undo",
+        "source": "screen",
+        "comment": "",
+        "seconds": 0.0,
+        "at": now(),
+        "undoes": event_id,
+    }
+    change(connection, _INSERT, **values, **undoing)
+    if current is not None and current.id == event_id:
+        _fall_back(connection, order_id, current.choice, **values)
 
 
 def _fall_back(

@@ -61,6 +61,8 @@ class Answer:
         How long the pair was before the person's eyes.
     answered_at
         ISO 8601, UTC.
+    event
+        Its number in the history.
     """
 
     choice: Choice
@@ -68,6 +70,7 @@ class Answer:
     comment: str
     seconds: float
     answered_at: str
+    event: int
 
 
 @dataclass(frozen=True)

@@ -304,10 +304,23 @@ class AnnotationStore:
                 submission_id=submission_id,
             )
 
-    def undo(self, person_id: int) -> Task | None:
-        """Take back a person's last answer; what counted before counts again."""
+    def last_change(self, person_id: int) -> int | None:
+        """Return the number of a person's last answer that can be taken back, None without any."""
+        with self.database.reading() as connection:
+            return answers.last_change(connection, person_id)
+
+    def undo(self, person_id: int, event_id: int | None = None) -> Task | None:
+        """Take back an answer of a person, once; what counted before counts again.
+
+        Parameters
+        ----------
+        event_id
+            The answer's number in the history; the last answer unless given.
+        """
         with self.database.writing() as connection:
-            return answers.undo(connection, person_id)
+            if event_id is None:
+                event_id = answers.last_change(connection, person_id)
+            return answers.undo(connection, person_id, event_id)
 
     def document(self, doc_id: str) -> DocumentView | None:
         """Return a document as it is shown, None for an unknown one."""

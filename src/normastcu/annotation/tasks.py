@@ -11,7 +11,7 @@ from normastcu.annotation.records import Answer, QueryProgress, Round, RoundProg
 
 _ORDER = "SELECT o.*, q.query_id, q.text FROM orders o JOIN queries q ON q.id = o.query"
 _OPEN = "o.n_pairs > o.n_answered + o.n_skipped"
-_CURRENT = """SELECT d.doc_id, e.choice, e.grade, e.comment, e.seconds, e.at
+_CURRENT = """SELECT d.doc_id, e.id AS event, e.choice, e.grade, e.comment, e.seconds, e.at
     FROM pairs p JOIN documents d ON d.id = p.document
     LEFT JOIN current c ON c.person = :person AND c.pair = p.id
     LEFT JOIN events e ON e.id = c.event"""
@@ -147,7 +147,7 @@ def order_of(connection: Connection, person_id: int, pair_id: int) -> Record | N
 
 def as_answer(row: Record) -> Answer:
     """Return what a row of `events` says."""
-    return Answer(row.choice, row.grade, row.comment, row.seconds, row.at)
+    return Answer(row.choice, row.grade, row.comment, row.seconds, row.at, row.event)
 
 
 def _order_of_query(

@@ -152,7 +152,7 @@ class TestAnswer:
 
         answer = ana.answer(first, grade=1, comment="quase", seconds=12.25)
 
-        assert answer.json() == {"saved": True, "next": f"/pair/{second}"}
+        assert answer.json() == {"saved": True, "next": f"/pair/{second}", "event": 1}
         task = screen.store.task(ana.person_id, first)
         assert task is not None
         assert task.answer is not None
@@ -172,14 +172,34 @@ class TestAnswer:
         ana.answer(second, grade=1)
         ana.answer(first, grade=0, submission_id="changed-my-mind")
 
-        answer = ana.submit("/undo", {})
+        shown = parsed(ana.get(f"/pair/{second}")).get_element_by_id("last-change").get("value")
+        for _ in range(2):
+            answer = ana.submit("/undo", {"event": shown})
+            assert answer.headers["location"] == f"/pair/{first}"
 
-        assert answer.headers["location"] == f"/pair/{first}"
+        assert shown == "3"
         assert ana.stored(first) == ("grade", 2)
         assert ana.stored(second) == ("grade", 1)
 
     def test_undo_without_an_answer_leads_to_the_progress(self, ana: Browser) -> None:
-        assert ana.submit("/undo", {}).headers["location"] == "/"
+        first = ana.pairs[0]
+        page = parsed(ana.get(f"/pair/{first}"))
+        shown = page.get_element_by_id("last-change").get("value")
+        assert ana.submit("/undo", {"event": shown}).headers["location"] == "/"
+
+    def test_undo_without_saying_which_answer_takes_back_none(self, ana: Browser) -> None:
+        first = ana.pairs[0]
+        ana.answer(first)
+
+        assert ana.submit("/undo", {}).status_code == 422
+        assert ana.stored(first) == ("grade", 2)
+
+    def test_undo_takes_back_no_answer_of_somebody_else(self, enter: Enter, ana: Browser) -> None:
+        bruno = enter("Bruno")
+        event = bruno.answer(bruno.pairs[0]).json()["event"]
+
+        assert ana.submit("/undo", {"event": event}).headers["location"] == "/"
+        assert bruno.stored(bruno.pairs[0]) == ("grade", 2)
 
     def test_without_scripts_a_form_does(self, ana: Browser) -> None:
         first, second, third = ana.pairs[:3]

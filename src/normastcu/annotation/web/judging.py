@@ -61,6 +61,12 @@ class AnswerForm(BaseModel):
         return self
 
 
+class UndoForm(BaseModel):
+    """Which answer to take back, 0 for none; sent twice, it is taken back once."""
+
+    event: int = Field(ge=0, le=_LARGEST_ID)
+
+
 @dataclass(frozen=True)
 class Step:
     """One document of the query in the strip above the pair."""
@@ -129,6 +135,7 @@ def pair(request: Request, pair_id: PairId, visitor: Informed) -> HTMLResponse:
         names=grade_names(campaign, visitor.language),
         longest_comment=LONGEST_COMMENT,
         submission_id=secrets.token_urlsafe(16),
+        last_change=store.last_change(visitor.person.id) or 0,
     )
 
 
@@ -139,7 +146,7 @@ def answer(request: Request, pair_id: PairId, asked: Asked) -> Response:
     form = asked.read(AnswerForm)
     _check_answer(request, visitor, form)
     store = room_of(request).store
-    store.answer(
+    stored = store.answer(
         visitor.person.id,
         pair_id,
         choice=form.choice,
@@ -152,13 +159,14 @@ def answer(request: Request, pair_id: PairId, asked: Asked) -> Response:
     path = path_of("pair", following.pair_id) if following else "/"
     if "csrf" in asked.fields:
         return RedirectResponse(path, HTTPStatus.SEE_OTHER)
-    return JSONResponse({"saved": True, "next": path})
+    return JSONResponse({"saved": True, "next": path, "event": stored.event})
 
 
 @router.post("/undo")
 def undo(request: Request, asked: Asked) -> RedirectResponse:
-    """Take back a person's last answer and show its pair."""
-    task = room_of(request).store.undo(asked.visitor.person.id)
+    """Take back an answer and show its pair."""
+    form = asked.read(UndoForm)
+    task = room_of(request).store.undo(asked.visitor.person.id, form.event)
     path = path_of("pair", task.pair_id) if task else "/"
     return RedirectResponse(path, HTTPStatus.SEE_OTHER)
 

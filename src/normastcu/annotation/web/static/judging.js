@@ -112,12 +112,13 @@ outbox.addEventListener("sending", ({ detail }) => {
   if (detail.slot === slot) show("saving", texts.saving);
 });
 outbox.addEventListener("saved", ({ detail }) => {
+  if (detail.answer.event) byId("last-change").value = detail.answer.event;
   if (detail.slot !== slot) return;
   saved = { choice: detail.body.choice, grade: detail.body.grade };
   if (outbox.waitingIn(slot)) return;
   remember(draft, null);
   wantedToLeave = false;
-  otherTabs.postMessage({ slot, current, comment: comment.value });
+  otherTabs.postMessage({ slot, current, comment: comment.value, event: detail.answer.event });
   here.className = current.choice;
   showSaved();
   if (destination !== null && outbox.size === 0) {
@@ -142,6 +143,7 @@ outbox.addEventListener("refused", ({ detail }) => {
   show("refused", fill(texts.refused, { reason: detail.message }));
 });
 otherTabs.addEventListener("message", ({ data }) => {
+  byId("last-change").value = data.event;
   if (data.slot !== slot) return;
   saved = data.current;
   current = saved;

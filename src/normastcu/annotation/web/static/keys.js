@@ -5,6 +5,8 @@ import { byId, remember, remembered } from "./shared.js";
 const TYPES = "textarea, input:not([type=radio]):not([type=checkbox]), select";
 const PRESSES = "button, summary, a, [role=button], input[type=checkbox]";
 
+const MOVES = /^Arrow(Up|Down)$/;
+
 export function bindKeys(acts) {
   const help = byId("keys");
   const switchedOn = byId("keys-on");
@@ -34,11 +36,18 @@ export function bindKeys(acts) {
     const target = event.target;
     if (event.key === "Escape") return leave(target, acts.panel);
     if (target.matches(TYPES)) return;
+    if (event.repeat && !MOVES.test(event.key)) return ignore(event, target);
     const act = actOf(event, target);
     if (!act || !(switchedOn.checked || target.name === "choice")) return;
     event.preventDefault();
     act();
   });
+
+  // A key that is held acts once: each answer is one press.
+  function ignore(event, target) {
+    const presses = event.key === "Enter" && target.matches(PRESSES);
+    if (presses || actOf(event, target)) event.preventDefault();
+  }
 
   function actOf(event, target) {
     if (target.name === "choice" && (event.key === "Enter" || event.key === " ") && !target.checked) {
@@ -46,7 +55,7 @@ export function bindKeys(acts) {
     }
     if (target.closest("#suggest form") && event.key !== "?") return null;
     if (event.key === "Enter") return target.matches(PRESSES) ? null : acts.next;
-    if (target.id === "document-content" && /^Arrow(Up|Down)$/.test(event.key)) return null;
+    if (target.id === "document-content" && MOVES.test(event.key)) return null;
     const radio = acts.radios.find((one) => one.dataset.key && one.dataset.key === event.key);
     if (radio) return () => acts.choose(radio);
     return Object.hasOwn(single, event.key) ? single[event.key] : null;
