@@ -334,6 +334,51 @@ def test_offline_the_last_choice_is_kept_and_sent_once(site: Site, enter: Enter)
     assert len(history) == 1
 
 
+FULL = """() => {
+    Storage.prototype.setItem = () => { throw new DOMException("", "QuotaExceededError"); };
+}"""
+
+
+def test_a_full_storage_keeps_no_choice_from_being_sent(site: Site, enter: Enter) -> None:
+    first = enter("Ana")
+    begin(first)
+    context, pair = first.context, judged_pair(first)
+    second = context.new_page()
+    second.goto(first.url)
+    go_on(second)
+    other = judged_pair(second)
+    site.server.stop()
+    first.keyboard.press("2")
+    expect(first.locator("#save-state[data-state=offline]")).to_be_visible()
+    first.close()
+
+    second.evaluate(FULL)
+    second.keyboard.press("1")
+    second.keyboard.press("3")
+    site.server.start()
+    expect(second.locator(SAVED)).to_be_visible()
+
+    assert site.answers("Ana") == {pair: ("grade", 1), other: ("grade", 0)}
+
+
+def test_a_full_storage_brings_no_earlier_choice_back(site: Site, enter: Enter) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair = judged_pair(page)
+    site.server.stop()
+    page.keyboard.press("1")
+    expect(page.locator("#save-state[data-state=offline]")).to_be_visible()
+    page.evaluate(FULL)
+    page.keyboard.press("3")
+    site.server.start()
+    expect(page.locator(SAVED)).to_be_visible()
+    page.reload()
+    page.locator(READY).wait_for()
+
+    assert site.answers("Ana") == {pair: ("grade", 0)}
+    assert len(site.store.answers()) == 1
+
+
 def test_a_closed_tab_sends_what_waits_when_it_is_opened_again(site: Site, enter: Enter) -> None:
     page = enter("Ana")
     begin(page)

@@ -1,10 +1,12 @@
-// A list in the browser's storage; an entry is known by the id of its submission.
+// A list in the browser's storage; an entry is known by the id of its submission. What the storage
+// does not take, because it is full or switched off, is kept in memory beside it.
 
 const idOf = (entry) => entry.body.submission_id;
 
 export class KeptList {
   #name;
   #inMemory = [];
+  #gone = new Set(); // ids of what left the list, for a storage that can be read only
 
   constructor(name) {
     this.#name = name;
@@ -15,11 +17,13 @@ export class KeptList {
   }
 
   get entries() {
-    try {
-      return JSON.parse(localStorage.getItem(this.#name) ?? "[]");
-    } catch {
-      return this.#inMemory;
-    }
+    const stays = (entry) => !this.#gone.has(idOf(entry));
+    return [...this.#stored().filter(stays), ...this.#inMemory];
+  }
+
+  // Whether something would be lost with the page.
+  get isFragile() {
+    return this.#inMemory.length > 0;
   }
 
   has(entry) {
@@ -36,13 +40,32 @@ export class KeptList {
   }
 
   #keep(entries) {
-    this.#inMemory = entries;
+    const kept = new Set(entries.map(idOf));
+    for (const id of this.entries.map(idOf)) if (!kept.has(id)) this.#gone.add(id);
+    if (this.#store(entries)) this.#inMemory = [];
+    else {
+      const stored = new Set(this.#stored().map(idOf));
+      this.#inMemory = entries.filter((entry) => !stored.has(idOf(entry)));
+      this.#store(entries.filter((entry) => stored.has(idOf(entry))));
+    }
+    this.onchange?.();
+  }
+
+  #stored() {
+    try {
+      return JSON.parse(localStorage.getItem(this.#name) ?? "[]");
+    } catch {
+      return [];
+    }
+  }
+
+  #store(entries) {
     try {
       if (entries.length) localStorage.setItem(this.#name, JSON.stringify(entries));
       else localStorage.removeItem(this.#name);
+      return true;
     } catch {
-      // Without storage the entries live as long as the page.
+      return false;
     }
-    this.onchange?.();
   }
 }

@@ -31,6 +31,9 @@ export class Outbox extends EventTarget {
     this.#waiting = new KeptList(`${name}.outbox`);
     this.refused = new KeptList(`${name}.not accepted`);
     addEventListener("online", () => this.flush());
+    addEventListener("beforeunload", (event) => {
+      if (this.#waiting.isFragile) event.preventDefault();
+    });
   }
 
   get size() {
