@@ -204,6 +204,21 @@ def test_comment_skip_and_reload(site: Site, enter: Enter) -> None:
     assert 0 < task.answer.seconds < 600
 
 
+@pytest.mark.parametrize("key", ["1", "4"])
+def test_skipping_a_judged_document_only_moves_on(site: Site, enter: Enter, key: str) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair = judged_pair(page)
+    by_keyboard(page, key)
+
+    with page.expect_navigation():
+        page.keyboard.press("s")
+    page.locator(READY).wait_for()
+
+    assert judged_pair(page) != pair
+    assert site.answers("Ana") == {pair: result(key)}
+
+
 def test_an_answer_can_lead_on_by_itself(site: Site, enter: Enter) -> None:
     page = enter("Ana")
     begin(page)

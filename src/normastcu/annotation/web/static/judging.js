@@ -86,8 +86,13 @@ function choose(radio) {
   save();
 }
 
+// A pair that was judged stays judged: there, skipping only moves on.
 function skip() {
   if (pair.closed) return;
+  if (["grade", "unknown"].includes(current.choice)) {
+    goTo(byId("next").getAttribute("href"));
+    return;
+  }
   current = { choice: "skipped", grade: null };
   showChoice();
   destination = "next open";
