@@ -46,6 +46,19 @@ def go_on(page: Page) -> None:
     page.locator(f"{READY}, #main h1:text('Seu progresso')").first.wait_for()
 
 
+def answer_elsewhere(site: Site, page: Page, grade: int, comment: str = "") -> None:
+    """Answer Ana's pair that a page shows on another device."""
+    site.store.answer(
+        site.person_id("Ana"),
+        int(page.url.rsplit("/", 1)[1]),
+        choice="grade",
+        grade=grade,
+        comment=comment,
+        seconds=1,
+        submission_id=f"elsewhere-{grade}",
+    )
+
+
 def test_four_people_judge_at_once(site: Site, enter: Enter) -> None:
     keys = {"Ana": "123412", "Bruno": "332211", "Carla": "444321", "Davi": "121212"}
     ways = {"Ana": by_mouse, "Bruno": by_keyboard, "Carla": by_keyboard, "Davi": by_mouse}
@@ -202,6 +215,62 @@ def test_comment_skip_and_reload(site: Site, enter: Enter) -> None:
     assert task.answer is not None
     assert (task.answer.grade, task.answer.comment) == (1, "Dúvida: 1, 2 ou u?")
     assert 0 < task.answer.seconds < 600
+
+
+@pytest.mark.parametrize("is_judged", [True, False])
+def test_a_comment_outlives_the_page_at_once(site: Site, enter: Enter, is_judged: bool) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair = judged_pair(page)
+    if is_judged:
+        by_keyboard(page, "1")
+
+    page.keyboard.press("c")
+    page.keyboard.type("em parte")
+    page.reload()
+    page.locator(READY).wait_for()
+
+    expect(page.locator("#comment")).to_have_value("em parte")
+    if not is_judged:
+        by_keyboard(page, "1")
+    expect(page.locator(SAVED)).to_be_visible()
+    page.reload()
+    page.locator(READY).wait_for()
+    assert site.answers("Ana") == {pair: ("grade", 2)}
+    comments = list(site.store.answers()["comment"])
+    assert comments == (["", "em parte"] if is_judged else ["em parte"])
+
+
+def test_a_comment_is_sent_when_the_page_is_left(site: Site, enter: Enter) -> None:
+    page = enter("Ana")
+    begin(page)
+    by_keyboard(page, "1")
+    page.keyboard.press("c")
+    page.keyboard.type("em parte")
+
+    with page.expect_response("**/answer"):
+        page.goto(f"{site.server.address}/instructions")
+    page.wait_for_function("document.querySelector('#waiting').hidden")
+    page.reload()
+
+    assert list(site.store.answers()["comment"]) == ["", "em parte"]
+
+
+def test_a_draft_does_not_replace_a_comment_from_elsewhere(site: Site, enter: Enter) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair = judged_pair(page)
+    page.keyboard.press("c")
+    page.keyboard.type("rascunho")
+    answer_elsewhere(site, page, grade=1, comment="do tablet")
+
+    page.reload()
+    page.locator(READY).wait_for()
+    expect(page.locator("#comment")).to_have_value("do tablet\nrascunho")
+    expect(page.locator(SAVED)).to_be_visible()
+
+    assert site.answers("Ana") == {pair: ("grade", 1)}
+    assert list(site.store.answers()["comment"]) == ["do tablet", "do tablet\nrascunho"]
 
 
 @pytest.mark.parametrize("key", ["1", "4"])

@@ -20,7 +20,8 @@ const state = byId("save-state");
 const here = document.querySelector(".strip [aria-current=step]");
 const otherTabs = new BroadcastChannel(store);
 
-let saved = { choice: pair.choice, grade: pair.grade }; // what the server has
+// What the server has; `event` is its number in the history.
+let saved = { choice: pair.choice, grade: pair.grade, comment: comment.value, event: pair.event };
 let current = saved;
 let destination = null; // where to go once everything is saved
 let wantedToLeave = false; // while something waited
@@ -70,7 +71,8 @@ function save() {
   clearTimeout(commentTimer);
   show("saving", texts.saving);
   return outbox.put(slot, pair.answer_path, {
-    ...current,
+    choice: current.choice,
+    grade: current.grade,
     comment: comment.value,
     seconds: seen.seconds,
   }, { ...about, choice: nameOf(current) });
@@ -99,11 +101,26 @@ function skip() {
   save();
 }
 
+// What is typed is kept at once, sent a little later, and at the latest when the page is left.
+function keepDraft() {
+  const kept = { text: comment.value, event: saved.event };
+  remember(draft, comment.value === saved.comment ? null : JSON.stringify(kept));
+}
+
 function saveComment() {
+  clearTimeout(commentTimer);
   if (current.choice === null) {
-    remember(draft, comment.value);
     show("none", comment.value ? texts.draft_kept : texts.state_none);
-  } else save();
+  } else if (comment.value !== (outbox.waitingIn(slot) ?? { body: saved }).body.comment) save();
+}
+
+// A comment that was saved elsewhere since is kept beside the draft.
+function restoreDraft() {
+  const kept = JSON.parse(remembered(draft));
+  if (kept === null || pair.closed) return;
+  const isBeside = kept.event !== saved.event && saved.comment && !outbox.waitingIn(slot);
+  comment.value = isBeside ? `${saved.comment}\n${kept.text}` : kept.text;
+  saveComment();
 }
 
 async function goTo(path) {
@@ -119,11 +136,12 @@ outbox.addEventListener("sending", ({ detail }) => {
 outbox.addEventListener("saved", ({ detail }) => {
   if (detail.answer.event) byId("last-change").value = detail.answer.event;
   if (detail.slot !== slot) return;
-  saved = { choice: detail.body.choice, grade: detail.body.grade };
+  const { choice, grade, comment: text } = detail.body;
+  saved = { choice, grade, comment: text, event: detail.answer.event };
+  keepDraft();
   if (outbox.waitingIn(slot)) return;
-  remember(draft, null);
   wantedToLeave = false;
-  otherTabs.postMessage({ slot, current, comment: comment.value, event: detail.answer.event });
+  otherTabs.postMessage({ slot, saved });
   here.className = current.choice;
   showSaved();
   if (destination !== null && outbox.size === 0) {
@@ -148,11 +166,11 @@ outbox.addEventListener("refused", ({ detail }) => {
   show("refused", fill(texts.refused, { reason: detail.message }));
 });
 otherTabs.addEventListener("message", ({ data }) => {
-  byId("last-change").value = data.event;
+  byId("last-change").value = data.saved.event;
   if (data.slot !== slot) return;
-  saved = data.current;
+  if (comment.value === saved.comment) comment.value = data.saved.comment;
+  saved = data.saved;
   current = saved;
-  comment.value = data.comment;
   here.className = current.choice;
   showChoice();
   showSaved();
@@ -160,12 +178,20 @@ otherTabs.addEventListener("message", ({ data }) => {
 
 for (const radio of radios) radio.addEventListener("change", () => choose(radio));
 comment.addEventListener("input", () => {
+  keepDraft();
   clearTimeout(commentTimer);
   commentTimer = setTimeout(saveComment, COMMENT_PAUSE_MS);
 });
 comment.addEventListener("change", saveComment);
 byId("skip").addEventListener("click", skip);
-document.addEventListener("visibilitychange", () => seen.follow());
+document.addEventListener("visibilitychange", () => {
+  seen.follow();
+  if (document.hidden) saveComment();
+});
+addEventListener("pagehide", () => {
+  saveComment();
+  outbox.sendAtOnce();
+});
 
 const goOn = byId("go-on");
 goOn.checked = remembered("go on") !== null;
@@ -196,9 +222,9 @@ if (waiting) {
   show("saving", texts.saving);
 } else {
   showChoice();
-  if (current.choice === null && remembered(draft)) comment.value = remembered(draft);
   showSaved();
 }
+restoreDraft();
 if (comment.value) byId("comment-box").open = true;
 
 const panel = new DocumentPanel(pair);

@@ -66,6 +66,13 @@ export class Outbox extends EventTarget {
     return !this.holds;
   }
 
+  // For a page that ends: the next one sends again what it does not know to be stored.
+  sendAtOnce() {
+    for (const entry of this.#waiting.entries) {
+      this.#post(entry, { keepalive: true }).catch(() => {});
+    }
+  }
+
   // What is put in while a round of sending ends has a round of its own.
   async #sendWhileWanted() {
     while (this.#wanted) {
@@ -93,17 +100,7 @@ export class Outbox extends EventTarget {
   async #send(entry) {
     let response, answer;
     try {
-      response = await fetch(entry.path, {
-        method: "POST",
-        redirect: "error",
-        signal: AbortSignal.timeout(PATIENCE_MS),
-        headers: {
-          "Accept": "application/json",
-          "Content-Type": "application/json",
-          "X-CSRF-Token": this.#token,
-        },
-        body: JSON.stringify(entry.body),
-      });
+      response = await this.#post(entry, { signal: AbortSignal.timeout(PATIENCE_MS) });
       answer = await response.json();
     } catch {
       return this.#later();
@@ -122,6 +119,20 @@ export class Outbox extends EventTarget {
     }
     this.#refuse(entry, answer.message);
     return true;
+  }
+
+  #post(entry, options) {
+    return fetch(entry.path, {
+      method: "POST",
+      redirect: "error",
+      headers: {
+        "Accept": "application/json",
+        "Content-Type": "application/json",
+        "X-CSRF-Token": this.#token,
+      },
+      body: JSON.stringify(entry.body),
+      ...options,
+    });
   }
 
   #later() {
