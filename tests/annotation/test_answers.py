@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.annotation.campaigns import grade, id_of, prepare, tasks_of
 
-from normastcu.annotation.errors import AnnotationError, CampaignClosedError, NotAssignedError
+from normastcu.annotation.errors import (
+    AnnotationError,
+    AnswerChangedError,
+    CampaignClosedError,
+    NotAssignedError,
+)
 from normastcu.annotation.exchange import _DERIVED
 from normastcu.annotation.store import AnnotationStore
 
@@ -78,6 +83,42 @@ def test_one_id_for_two_different_answers_is_an_error(campaign):
     campaign.store.answer(campaign.a, pair, **GOOD)
     with pytest.raises(AnnotationError, match="stored already with another answer"):
         campaign.store.answer(campaign.a, pair, **GOOD | {"grade": 2})
+
+
+def test_an_answer_based_on_another_one_than_counts_is_refused(campaign):
+    pair = first_pair(campaign)
+    seen = campaign.store.answer(campaign.a, pair, **GOOD, based_on=0)
+    newer = campaign.store.answer(
+        campaign.a, pair, **GOOD | {"grade": 2, "submission_id": "s2"}, based_on=seen.event
+    )
+    for based_on in (0, seen.event, 99):
+        with pytest.raises(AnswerChangedError) as refused:
+            campaign.store.answer(
+                campaign.a, pair, **GOOD | {"grade": 0, "submission_id": "s3"}, based_on=based_on
+            )
+        assert refused.value.current == newer
+    assert [row[2] for row in history(campaign.store)] == [1, 2]
+
+
+def test_an_answer_may_replace_a_submission_of_its_own_page_and_repeat_what_counts(campaign):
+    pair = first_pair(campaign)
+    campaign.store.answer(campaign.a, pair, **GOOD, based_on=0)
+    replacing = GOOD | {"grade": 2, "submission_id": "s2"}
+    campaign.store.answer(campaign.a, pair, **replacing, based_on=0, replaces=["s0", "s1"])
+    again = GOOD | {"grade": 2, "submission_id": "s3"}
+    assert campaign.store.answer(campaign.a, pair, **again, based_on=0).event == 3
+    assert [row[2] for row in history(campaign.store)] == [1, 2, 2]
+
+
+def test_an_answer_based_on_one_that_was_taken_back_is_refused(campaign):
+    pair = first_pair(campaign)
+    seen = campaign.store.answer(campaign.a, pair, **GOOD)
+    campaign.store.undo(campaign.a)
+    with pytest.raises(AnswerChangedError) as refused:
+        campaign.store.answer(
+            campaign.a, pair, **GOOD | {"submission_id": "s2"}, based_on=seen.event
+        )
+    assert refused.value.current is None
 
 
 def test_two_people_may_use_the_same_submission_id(campaign):

@@ -463,6 +463,78 @@ def test_a_full_storage_brings_no_earlier_choice_back(site: Site, enter: Enter) 
     assert len(site.store.answers()) == 1
 
 
+@pytest.mark.parametrize(
+    ("button", "grades"), [("Vale a daqui", [2, 0, 2]), ("Vale a salva", [2, 0])]
+)
+def test_an_older_choice_replaces_a_newer_one_only_if_the_person_says_so(
+    site: Site, enter: Enter, button: str, grades: list[int]
+) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair = judged_pair(page)
+    by_keyboard(page, "1")
+    site.server.stop()
+    page.keyboard.press("2")
+    page.keyboard.press("1")
+    page.keyboard.press("c")
+    page.keyboard.type("visto de novo")
+    page.keyboard.press("Escape")
+    expect(page.locator("#save-state[data-state=offline]")).to_be_visible()
+    answer_elsewhere(site, page, grade=0, comment="no tablet")
+
+    site.server.start()
+    asked = page.get_by_role("region", name="Não aceito").get_by_role("listitem")
+    expect(asked).to_contain_text("Aqui: relevante: visto de novo")
+    expect(asked).to_contain_text("Salva: irrelevante: no tablet")
+    expect(page.locator("[data-key='3']")).to_be_checked()
+    expect(page.locator("#comment")).to_have_value("no tablet")
+    assert site.answers("Ana") == {pair: ("grade", 0)}
+
+    asked.get_by_role("button", name=button).click()
+    expect(asked).to_have_count(0)
+    page.wait_for_function("!Object.keys(localStorage).some((name) => name.endsWith('.outbox'))")
+    assert list(site.store.answers()["grade"]) == grades
+
+
+def test_a_comment_on_an_old_page_brings_no_old_grade_back(site: Site, enter: Enter) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair = judged_pair(page)
+    by_keyboard(page, "1")
+    answer_elsewhere(site, page, grade=0)
+
+    page.keyboard.press("c")
+    page.keyboard.type("em parte")
+    page.keyboard.press("Escape")
+    asked = page.get_by_role("region", name="Não aceito")
+
+    expect(asked).to_contain_text("Aqui: relevante: em parte")
+    expect(page.locator("[data-key='3']")).to_be_checked()
+    assert site.answers("Ana") == {pair: ("grade", 0)}
+
+
+def test_a_choice_after_a_lost_confirmation_is_no_change_from_elsewhere(
+    site: Site, enter: Enter
+) -> None:
+    page = enter("Ana")
+    begin(page)
+    pair = judged_pair(page)
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/answer", lose)
+    page.keyboard.press("1")
+    expect(page.locator("#save-state[data-state=offline]")).to_be_visible()
+    page.unroute("**/answer")
+    page.keyboard.press("3")
+    expect(page.locator(SAVED)).to_be_visible()
+
+    expect(page.get_by_role("region", name="Não aceito")).to_be_hidden()
+    assert site.answers("Ana") == {pair: ("grade", 0)}
+
+
 def test_a_closed_tab_sends_what_waits_when_it_is_opened_again(site: Site, enter: Enter) -> None:
     page = enter("Ana")
     begin(page)

@@ -1,13 +1,14 @@
 """Answers: given, changed, taken back; the history keeps them all."""
 
 import math
+from collections.abc import Collection
 from typing import Any, get_args
 
 from sqlalchemy import Connection
 
 from normastcu.annotation.campaign import read_settings, require_open
 from normastcu.annotation.database import Record, change, now, one, scalar, storable
-from normastcu.annotation.errors import AnnotationError, NotAssignedError
+from normastcu.annotation.errors import AnnotationError, AnswerChangedError, NotAssignedError
 from normastcu.annotation.people import require_person
 from normastcu.annotation.records import Answer, Choice, Task
 from normastcu.annotation.tasks import as_answer, order_of, read_task
@@ -30,7 +31,7 @@ _OWN_ANSWER = """SELECT e.id, e.pair,
 _STANDING = """SELECT e.id, e.choice FROM events e WHERE e.person = :person AND e.pair = :pair
     AND e.kind = 'answer' AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.id)
     ORDER BY e.id DESC LIMIT 1"""
-_CURRENT = """SELECT e.id, e.choice FROM current c JOIN events e ON e.id = c.event
+_CURRENT = """SELECT e.*, e.id AS event FROM current c JOIN events e ON e.id = c.event
     WHERE c.person = :person AND c.pair = :pair"""
 
 
@@ -44,11 +45,24 @@ def give_answer(
     comment: str,
     seconds: float,
     submission_id: str,
+    based_on: int | None = None,
+    replaces: Collection[str] = (),
 ) -> Answer:
     """Store an answer, once for each submission; return it as it was stored.
 
+    Parameters
+    ----------
+    based_on
+        The number of the answer that the person saw when they gave this one, 0 for none; None
+        where it may take the place of any other.
+    replaces
+        Earlier submissions of the person's for the pair that this one takes the place of, whether
+        or not they arrived.
+
     Raises
     ------
+    AnswerChangedError
+        What counts is neither what the person saw, nor one of `replaces`, nor this same answer.
     AnnotationError
         The pair is not this person's, the campaign is closed, the grade is off the scale, the
         comment is too long, or the submission came before with another answer.
@@ -76,6 +90,8 @@ def give_answer(
     if order is None:
         raise NotAssignedError("This pair is not one of yours, so that it can't be answered.")
     _check_answer(connection, event)
+    if based_on is not None:
+        _check_basis(connection, event, based_on, replaces)
     number = store_event(connection, event, order.id)
     return Answer(choice, grade, event["comment"], float(seconds), event["at"], number)
 
@@ -160,12 +176,29 @@ def _submitted(connection: Connection, person_id: int, submission_id: str) -> Re
 
 
 def _check_same(known: Record, event: Event) -> None:
-    names = ("pair", "choice", "grade", "comment")
-    if any(getattr(known, name) != event[name] for name in names):
+    if not _is_same(known, event):
         raise AnnotationError(
             f"The submission {event['submission_id']} was stored already with another answer. "
             "Reload the page and answer again."
         )
+
+
+def _is_same(known: Record, event: Event) -> bool:
+    names = ("pair", "choice", "grade", "comment")
+    return all(getattr(known, name) == event[name] for name in names)
+
+
+def _check_basis(
+    connection: Connection, event: Event, based_on: int, replaces: Collection[str]
+) -> None:
+    current = one(connection, _CURRENT, person=event["person"], pair=event["pair"])
+    if current is None:
+        if based_on != 0:
+            raise AnswerChangedError(None)
+    elif not (
+        current.event == based_on or current.submission_id in replaces or _is_same(current, event)
+    ):
+        raise AnswerChangedError(as_answer(current))
 
 
 def _check_answer(connection: Connection, event: Event) -> None:

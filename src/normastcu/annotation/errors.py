@@ -1,4 +1,6 @@
-"""The error of the annotation room."""
+"""The errors of the annotation room."""
+
+from normastcu.annotation.records import Answer
 
 
 class AnnotationError(ValueError):
@@ -15,3 +17,20 @@ class CampaignClosedError(AnnotationError):
 
 class NotAssignedError(AnnotationError):
     """The pair or the query is not one of this person's."""
+
+
+class AnswerChangedError(AnnotationError):
+    """The pair has another answer than the one that the new answer was based on.
+
+    Attributes
+    ----------
+    current
+        What counts for the pair; None without an answer.
+    """
+
+    def __init__(self, current: Answer | None) -> None:
+        super().__init__(
+            "This pair was answered, or its answer taken back, in another place since. Look at it "
+            "again and answer it anew."
+        )
+        self.current = current

@@ -3,7 +3,7 @@
 A facade: each method opens one transaction and hands over to the module that knows the matter.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -284,8 +284,15 @@ class AnnotationStore:
         comment: str,
         seconds: float,
         submission_id: str,
+        based_on: int | None = None,
+        replaces: Collection[str] = (),
     ) -> Answer:
         """Store an answer; it is on the disk when this returns, once for each submission.
+
+        Parameters
+        ----------
+        based_on, replaces
+            What the person saw when they answered, see `answers.give_answer`.
 
         Raises
         ------
@@ -302,6 +309,8 @@ class AnnotationStore:
                 comment=comment,
                 seconds=seconds,
                 submission_id=submission_id,
+                based_on=based_on,
+                replaces=replaces,
             )
 
     def last_change(self, person_id: int) -> int | None:

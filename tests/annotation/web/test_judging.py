@@ -214,6 +214,26 @@ class TestAnswer:
         assert ana.stored(first) == ("grade", 2)
         assert ana.stored(second) == ("unknown", None)
 
+    def test_an_answer_to_what_has_changed_is_asked_about(self, ana: Browser) -> None:
+        first = ana.pairs[0]
+        ana.answer(first, grade=1, comment="quase")
+
+        refused = ana.answer(first, grade=0, submission_id="from-an-old-page", based_on=0)
+
+        assert refused.status_code == 412
+        assert refused.json()["current"] == {
+            "choice": "grade",
+            "grade": 1,
+            "comment": "quase",
+            "event": 1,
+            "name": "parcialmente relevante",
+        }
+        fields = {"choice": "0", "submission_id": "of-an-old-form", "based_on": "0"}
+        page = ana.submit(f"/pair/{first}/answer", fields)
+        assert page.status_code == 412
+        assert "recarregue a página e responda de novo" in page.text
+        assert ana.stored(first) == ("grade", 1)
+
     def test_a_closed_campaign_takes_none(self, screen: Screen, ana: Browser) -> None:
         first = ana.pairs[0]
         screen.store.close_campaign()

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from normastcu.annotation.records import Campaign, Task
+from normastcu.annotation.errors import AnswerChangedError
+from normastcu.annotation.records import Answer, Campaign, Task
 from normastcu.annotation.web.content import highlighted, readable
 from normastcu.annotation.web.pages import page, path_of
 from normastcu.annotation.web.paging import PageNumber, Part
@@ -29,6 +30,7 @@ router = APIRouter()
 
 LONGEST_COMMENT = 5000
 _LARGEST_ID = 2**63 - 1
+_MOST_REPLACED = 500
 _SECONDS_OF_A_DAY = 86_400
 
 PairId = Annotated[int, Path(ge=1, le=_LARGEST_ID)]
@@ -45,6 +47,8 @@ class AnswerForm(BaseModel):
     comment: str = ""
     seconds: float = Field(default=0, ge=0)
     submission_id: SubmissionId
+    based_on: int | None = Field(default=None, ge=0, le=_LARGEST_ID)
+    replaces: list[SubmissionId] = Field(default=[], max_length=_MOST_REPLACED)
 
     @model_validator(mode="before")
     @classmethod
@@ -146,15 +150,17 @@ def answer(request: Request, pair_id: PairId, asked: Asked) -> Response:
     form = asked.read(AnswerForm)
     _check_answer(request, visitor, form)
     store = room_of(request).store
-    stored = store.answer(
-        visitor.person.id,
-        pair_id,
-        choice=form.choice,
-        grade=form.grade,
-        comment=form.comment,
-        seconds=min(form.seconds, _SECONDS_OF_A_DAY),
-        submission_id=form.submission_id,
-    )
+    try:
+        stored = store.answer(
+            visitor.person.id,
+            pair_id,
+            **form.model_dump(exclude={"seconds"}),
+            seconds=min(form.seconds, _SECONDS_OF_A_DAY),
+        )
+    except AnswerChangedError as error:
+        if "csrf" in asked.fields:
+            raise Refusal(HTTPStatus.PRECONDITION_FAILED, "changed") from error
+        return _asked_again(request, visitor, error.current)
     following = store.next_open(visitor.person.id, pair_id)
     path = path_of("pair", following.pair_id) if following else "/"
     if "csrf" in asked.fields:
@@ -194,6 +200,20 @@ def _task(request: Request, visitor: Visitor, pair_id: int) -> Task:
     if task is None:
         raise Refusal(HTTPStatus.NOT_FOUND, "not_found")
     return task
+
+
+def _asked_again(request: Request, visitor: Visitor, current: Answer | None) -> JSONResponse:
+    """Return what counts for a pair, so that the page shows it beside what it sent."""
+    texts = TEXTS[visitor.language]
+    saved = {"choice": None, "grade": None, "comment": "", "event": 0, "name": texts["state_open"]}
+    if current is not None:
+        names = grade_names(room_of(request).store.campaign(), visitor.language)
+        grade = current.grade
+        name = texts[f"state_{current.choice}"] if grade is None else names[grade]
+        saved = {field: getattr(current, field) for field in saved if field != "name"}
+        saved["name"] = name
+    answer = {"saved": False, "message": texts["which_counts"], "current": saved}
+    return JSONResponse(answer, HTTPStatus.PRECONDITION_FAILED)
 
 
 def _step(task: Task, here: int, campaign: Campaign, language: Language) -> Step:

@@ -41,6 +41,9 @@ _PORTUGUESE = {
     "stale_body": "Esta página é de uma sessão anterior. Volte, recarregue-a e repita a ação.",
     "invalid_heading": "O pedido não pôde ser entendido",
     "invalid_body": "Volte, recarregue a página e repita a ação.",
+    "changed_heading": "Já há outra resposta",
+    "changed_body": "Este documento já tem outra resposta, dada em outra página ou em outro "
+    "aparelho. Volte, recarregue a página e responda de novo.",
     "closed_heading": "Campanha encerrada",
     "closed_body": "Respostas e sugestões não são mais aceitas.",
     "refused_heading": "O pedido não foi aceito",
@@ -128,6 +131,12 @@ _PORTUGUESE = {
     "not_accepted_hint": "O servidor não aceitou o que segue. Fica só neste navegador até que "
     "você o dispense.",
     "dismiss": "Dispensar",
+    "which_counts": "Este documento já tem outra resposta, dada em outra página ou em outro "
+    "aparelho. Qual delas vale?",
+    "chosen_here": "Aqui: {answer}",
+    "saved_there": "Salva: {answer}",
+    "use_chosen": "Vale a daqui",
+    "keep_saved": "Vale a salva",
     "draft_kept": "O comentário será salvo junto com a resposta.",
     "comment_too_long": "O comentário passa de {n} caracteres.",
     "not_a_choice": "A escolha não é uma das opções da escala.",
@@ -247,6 +256,9 @@ _ENGLISH = {
     "stale_body": "This page belongs to an earlier session. Go back, reload it and try again.",
     "invalid_heading": "The request could not be understood",
     "invalid_body": "Go back, reload the page and try again.",
+    "changed_heading": "There is another answer already",
+    "changed_body": "This document has another answer already, given on another page or another "
+    "device. Go back, reload the page and answer again.",
     "closed_heading": "Campaign closed",
     "closed_body": "Answers and suggestions are no longer taken.",
     "refused_heading": "The request was not accepted",
@@ -332,6 +344,12 @@ _ENGLISH = {
     "not_accepted_hint": "The server did not accept what follows. It is kept in this browser alone "
     "until you dismiss it.",
     "dismiss": "Dismiss",
+    "which_counts": "This document has another answer already, given on another page or another "
+    "device. Which of them counts?",
+    "chosen_here": "Here: {answer}",
+    "saved_there": "Saved: {answer}",
+    "use_chosen": "Use the one from here",
+    "keep_saved": "Keep the saved one",
     "draft_kept": "The comment will be saved with your answer.",
     "comment_too_long": "The comment is longer than {n} characters.",
     "not_a_choice": "The choice is not one of the scale.",
@@ -441,6 +459,10 @@ IN_THE_BROWSER = (
     "closed_kept",
     "refused",
     "dismiss",
+    "chosen_here",
+    "saved_there",
+    "use_chosen",
+    "keep_saved",
     "draft_kept",
     "loading",
     "document_failed",

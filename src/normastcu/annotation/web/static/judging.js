@@ -75,6 +75,7 @@ function save() {
     grade: current.grade,
     comment: comment.value,
     seconds: seen.seconds,
+    based_on: saved.event,
   }, { ...about, choice: nameOf(current) });
 }
 
@@ -112,6 +113,15 @@ function saveComment() {
   if (current.choice === null) {
     show("none", comment.value ? texts.draft_kept : texts.state_none);
   } else if (comment.value !== (outbox.waitingIn(slot) ?? { body: saved }).body.comment) save();
+}
+
+// The pair was answered in another place: what was typed here is in the list of what waits for a
+// decision.
+function takeOver(answer) {
+  saved = answer;
+  comment.value = answer.comment;
+  keepDraft();
+  here.className = answer.choice ?? "open";
 }
 
 // A comment that was saved elsewhere since is kept beside the draft.
@@ -161,9 +171,18 @@ for (const reason of ["offline", "signed-out", "stale", "closed"]) {
 outbox.addEventListener("refused", ({ detail }) => {
   if (detail.slot !== slot || outbox.waitingIn(slot)) return;
   destination = null;
+  if (detail.current) takeOver(detail.current);
   current = saved;
   showChoice();
-  show("refused", fill(texts.refused, { reason: detail.message }));
+  const isAsked = detail.current !== undefined;
+  show("refused", isAsked ? detail.message : fill(texts.refused, { reason: detail.message }));
+  byId("refused").scrollIntoView({ block: "nearest" });
+});
+outbox.addEventListener("again", ({ detail }) => {
+  if (detail.slot !== slot) return;
+  current = { choice: detail.body.choice, grade: detail.body.grade };
+  comment.value = detail.body.comment;
+  showChoice();
 });
 otherTabs.addEventListener("message", ({ data }) => {
   byId("last-change").value = data.saved.event;

@@ -8,10 +8,18 @@ import { KeptList } from "./kept.js";
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
 const PATIENCE_MS = 15000;
+const MOST_REPLACED = 500;
 
 export function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// An answer is based on what the person saw; one that takes the place of a waiting one, on the same.
+function basisAfter(replaced) {
+  if (replaced?.based_on === undefined) return {};
+  const replaces = [...(replaced.replaces ?? []), replaced.submission_id];
+  return { based_on: replaced.based_on, replaces: replaces.slice(-MOST_REPLACED) };
 }
 
 export class Outbox extends EventTarget {
@@ -51,11 +59,20 @@ export class Outbox extends EventTarget {
   }
 
   // A later entry takes the place of an earlier one in the same slot: the last choice counts.
-  // `about` says in words what was chosen: query, document, choice.
+  // So does what the server may have of it already. `about` says in words what was chosen: query, document, choice.
   put(slot, path, body, about) {
-    const entry = { slot, path, about, body: { ...body, submission_id: newId() } };
+    const basis = basisAfter(this.waitingIn(slot)?.body);
+    const entry = { slot, path, about, body: { ...body, ...basis, submission_id: newId() } };
     this.#waiting.add(entry, (other) => other.slot === slot);
     return this.flush();
+  }
+
+  // What the person decided for, having seen what the server has.
+  putAgain(entry) {
+    const { slot, path, about, body, current } = entry;
+    this.refused.remove(entry);
+    this.#tell("again", { slot, body });
+    return this.put(slot, path, { ...body, based_on: current.event, replaces: [] }, about);
   }
 
   // Resolves to whether the page may be left.
@@ -117,7 +134,7 @@ export class Outbox extends EventTarget {
     if (response.status >= 500 || response.status === 408 || response.status === 429) {
       return this.#later();
     }
-    this.#refuse(entry, answer.message);
+    this.#refuse(entry, answer);
     return true;
   }
 
@@ -149,11 +166,11 @@ export class Outbox extends EventTarget {
   }
 
   // What a later choice has replaced meanwhile is no loss.
-  #refuse(entry, message) {
+  #refuse(entry, { message, current }) {
     if (!this.#waiting.has(entry)) return;
-    this.refused.add({ ...entry, message });
+    this.refused.add({ ...entry, message, current });
     this.#waiting.remove(entry);
-    this.#tell("refused", { slot: entry.slot, message });
+    this.#tell("refused", { slot: entry.slot, message, current });
   }
 
   #tell(type, detail) {
