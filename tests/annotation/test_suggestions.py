@@ -52,8 +52,8 @@ def test_a_suggestion_sent_twice_is_stored_once(campaign):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"doc_id": "d1"}, "already among those to be judged"),
-        ({"doc_id": "d9"}, "no document 'd9' in the collection"),
+        ({"doc_id": "d1"}, "can't be suggested for this query"),
+        ({"doc_id": "d9"}, "can't be suggested for this query"),
         ({"grade": 7}, "7 is no grade"),
         ({"reason": "x" * 5001}, "reason has 5,001 characters"),
         ({"submission_id": ""}, "needs an id"),

@@ -19,6 +19,13 @@ class NotAssignedError(AnnotationError):
     """The pair or the query is not one of this person's."""
 
 
+class NotSuggestibleError(AnnotationError):
+    """The document is not in the collection, or somebody has it to judge for the query."""
+
+    def __init__(self) -> None:
+        super().__init__("This document can't be suggested for this query. Pick another one.")
+
+
 class AnswerChangedError(AnnotationError):
     """The pair has another answer than the one that the new answer was based on.
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from normastcu.annotation.answers import check_grade, check_length, check_submission_id
 from normastcu.annotation.campaign import require_open
 from normastcu.annotation.database import FIRST, Record, change, now, one, rows, scalar, storable
-from normastcu.annotation.errors import AnnotationError, NotAssignedError
+from normastcu.annotation.errors import AnnotationError, NotAssignedError, NotSuggestibleError
 from normastcu.annotation.people import require_person
 from normastcu.annotation.records import Suggestion
 
@@ -35,8 +35,9 @@ def suggest(
     Raises
     ------
     AnnotationError
-        The query is not this person's, the document is unknown or in the query's pool already,
-        the grade is off the scale, the reason too long, or the campaign closed.
+        The query is not this person's, the document is unknown or in the query's pool already
+        (the message does not tell which: others judge it), the grade is off the scale, the reason
+        too long, or the campaign closed.
     """
     check_submission_id(submission_id)
     require_person(connection, person_id)
@@ -117,9 +118,7 @@ def _document_outside_pool(connection: Connection, query_id: str, doc_id: str) -
         connection, "SELECT id FROM documents WHERE doc_id = :doc_id", doc_id=storable(doc_id)
     )
     if document is None:
-        raise AnnotationError(
-            f"There is no document {doc_id!r} in the collection. Pick one from the search."
-        )
+        raise NotSuggestibleError
     pooled = scalar(
         connection,
         "SELECT 1 FROM pairs p JOIN queries q ON q.id = p.query"
@@ -129,8 +128,5 @@ def _document_outside_pool(connection: Connection, query_id: str, doc_id: str) -
         round=FIRST,
     )
     if pooled:
-        raise AnnotationError(
-            f"The document {doc_id} is already among those to be judged for this query. Suggest "
-            "another one."
-        )
+        raise NotSuggestibleError
     return int(document)

@@ -362,6 +362,25 @@ class TestSuggestion:
         assert answer.status_code == 422  # type: ignore[attr-defined]
         assert screen.store.suggestions(ana.person_id, "7") == []
 
+    @pytest.mark.parametrize(("language", "said"), [("pt", "não pode ser"), ("en", "can't be")])
+    def test_why_a_document_cant_be_suggested_is_not_told(
+        self, screen: Screen, ana: Browser, language: str, said: str
+    ) -> None:
+        with screen.store.database.writing() as connection:
+            connection.exec_driver_sql(
+                "INSERT INTO pairs (query, document, round) SELECT q.id, d.id, 1"
+                " FROM queries q, documents d WHERE q.query_id = '7' AND d.doc_id = 'ATO-5'"
+            )
+        ana.post("/language", {"language": language})
+
+        own, of_others, unknown = (
+            self.suggest(ana, doc_id=doc_id).json()["message"]  # type: ignore[attr-defined]
+            for doc_id in ("ATO-1", "ATO-5", "ATO-99")
+        )
+
+        assert own == of_others == unknown
+        assert said in own
+
     @pytest.mark.parametrize(
         "path", ["/query/99/suggestions", "/search?q=a&query=99", "/search?q=a"]
     )

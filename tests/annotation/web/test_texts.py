@@ -31,8 +31,8 @@ def test_every_text_is_used() -> None:
     code = "\n".join(path.read_text() for path in sources if path.name != "texts.py")
     scripts = "\n".join(path.read_text() for path in WEB.glob("static/*.js"))
     reasons = (
-        r"(sign_in|bad_link|slow_down|not_found|forbidden|stale|invalid|changed|closed|refused|"
-        r"failed)"
+        r"(sign_in|bad_link|slow_down|not_found|forbidden|stale|invalid|not_suggestible|changed|"
+        r"closed|refused|failed)"
     )
 
     for name in texts.TEXTS["en"]:

@@ -17,6 +17,7 @@ from normastcu.annotation.errors import (
     CampaignClosedError,
     DatabaseUnavailableError,
     NotAssignedError,
+    NotSuggestibleError,
 )
 from normastcu.annotation.store import AnnotationStore
 from normastcu.annotation.web import administration, judging, orientation, sign_in, suggesting
@@ -118,6 +119,8 @@ def _refused_by_the_store(request: Request, error: Exception) -> Response:
         return _said(request, Refusal(HTTPStatus.CONFLICT, "closed"))
     if isinstance(error, NotAssignedError):
         return _said(request, Refusal(HTTPStatus.NOT_FOUND, "not_found"))
+    if isinstance(error, NotSuggestibleError):
+        return _said(request, Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "not_suggestible"))
     return _said(request, Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "refused", str(error)))
 
 

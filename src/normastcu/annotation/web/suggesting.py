@@ -82,7 +82,7 @@ def _check_suggestion(
     texts = TEXTS[visitor.language]
     room = room_of(request)
     if form.doc_id in _own_list(request, visitor, query_id):
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "refused", texts["suggestion_refused"])
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "not_suggestible")
     if not form.reason.strip() or form.grade not in room.store.campaign().scale.values:
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "refused", texts["suggestion_incomplete"])
     if len(form.reason) > LONGEST_COMMENT:

@@ -41,6 +41,9 @@ _PORTUGUESE = {
     "stale_body": "Esta página é de uma sessão anterior. Volte, recarregue-a e repita a ação.",
     "invalid_heading": "O pedido não pôde ser entendido",
     "invalid_body": "Volte, recarregue a página e repita a ação.",
+    "not_suggestible_heading": "A sugestão não foi aceita",
+    "not_suggestible_body": "Este documento não pode ser sugerido para esta consulta: escolha "
+    "outro.",
     "changed_heading": "Já há outra resposta",
     "changed_body": "Este documento já tem outra resposta, dada em outra página ou em outro "
     "aparelho. Volte, recarregue a página e responda de novo.",
@@ -155,8 +158,6 @@ _PORTUGUESE = {
     "reason_hint": "Por que este documento é relevante para a consulta?",
     "suggest_button": "Sugerir",
     "suggestion_incomplete": "Escolha um documento e uma nota, e escreva o motivo.",
-    "suggestion_refused": "A sugestão não foi aceita: escolha um documento que ainda não está na "
-    "lista desta consulta.",
     "suggestion_saved": "Sugestão salva.",
     "suggestion_kept": "Sem conexão. A sugestão está guardada e será enviada quando o servidor "
     "voltar.",
@@ -256,6 +257,8 @@ _ENGLISH = {
     "stale_body": "This page belongs to an earlier session. Go back, reload it and try again.",
     "invalid_heading": "The request could not be understood",
     "invalid_body": "Go back, reload the page and try again.",
+    "not_suggestible_heading": "The suggestion was not accepted",
+    "not_suggestible_body": "This document can't be suggested for this query: pick another one.",
     "changed_heading": "There is another answer already",
     "changed_body": "This document has another answer already, given on another page or another "
     "device. Go back, reload the page and answer again.",
@@ -368,8 +371,6 @@ _ENGLISH = {
     "reason_hint": "Why is this document relevant to the query?",
     "suggest_button": "Suggest",
     "suggestion_incomplete": "Pick a document and a grade, and write the reason.",
-    "suggestion_refused": "The suggestion was not accepted: pick a document that is not yet in the "
-    "list of this query.",
     "suggestion_saved": "Suggestion saved.",
     "suggestion_kept": "Offline. The suggestion is kept and will be sent when the server is back.",
     "your_suggestions": "Your suggestions for this query",
