@@ -136,8 +136,9 @@ function restoreDraft() {
 async function goTo(path) {
   if (!path) return;
   destination = path;
-  if (await outbox.flush()) location.assign(path);
-  else destination = null;
+  const isFree = await outbox.flush();
+  if (isFree && destination !== null) location.assign(path);
+  destination = null;
 }
 
 outbox.addEventListener("sending", ({ detail }) => {
@@ -156,6 +157,7 @@ outbox.addEventListener("saved", ({ detail }) => {
   showSaved();
   if (destination !== null && outbox.size === 0) {
     location.assign(destination === "next open" ? detail.answer.next : destination);
+    destination = null;
   }
 });
 for (const reason of ["offline", "signed-out", "stale", "closed"]) {
@@ -165,7 +167,7 @@ for (const reason of ["offline", "signed-out", "stale", "closed"]) {
     const stays = reason === "offline" && wantedToLeave;
     show(reason, stays ? texts.offline_stay : waitingText(reason, detail.size));
     byId("waiting").hidden = true;
-    destination = null;
+    if (reason !== "closed" || destination === "next open") destination = null;
   });
 }
 outbox.addEventListener("refused", ({ detail }) => {
