@@ -148,6 +148,21 @@ def test_reminders_and_larger_limits_are_further_batches(serve, store, ledger):
     }
 
 
+def test_what_is_asked_again_when_told_is_asked_once_more_and_then_reminded(serve, store, ledger):
+    """A reply that comes in the run is no reason to begin anew: two batches, not one after another."""
+    server = serve(lambda call: Answer("two") if call.number < 4 else graded(call))
+    for run in range(2):
+        ask(server, store, ledger, [request(4)], again=frozenset({"unparseable"}))
+        assert server.counts.calls == 2 * (run + 1)
+    steps = [(one.attempt, one.outcome, one.reminded) for one in store.attempts()]
+    assert steps == [
+        (1, "unparseable", False),
+        (2, "unparseable", True),
+        (3, "unparseable", False),
+        (4, "unparseable", True),
+    ]
+
+
 def test_refusals_and_failures_of_single_requests(serve, store, ledger):
     answers = {
         "0": Answer("", "content_filter"),

@@ -219,8 +219,7 @@ class _Batches:
         waiting = {item.key for batch in self._ledger.open_batches() for item in batch.items}
         self._hand_in(one for key, one in left.items() if key not in waiting)
         while batches := self._ledger.open_batches():
-            following = [one for batch in batches for one in self._collected(batch)]
-            self._hand_in(self._asking.open_requests(following))
+            self._hand_in([one for batch in batches for one in self._collected(batch)])
             if not wait and self._ledger.open_batches():
                 raise _Halt(
                     f"{len(self._ledger.open_batches())} batches have not ended yet. They go on "
@@ -301,7 +300,7 @@ class _Batches:
         line = self._service.line(request.key, messages, step.max_tokens)
         return json.dumps(line).encode() + b"\n"
 
-    def _collected(self, batch: HandedIn) -> list[Request]:
+    def _collected(self, batch: HandedIn) -> list[Open]:
         """Store the replies of a batch if it has ended; return what is to be asked once more."""
         batch_id = batch.batch_id
         if batch_id is None:
@@ -321,18 +320,19 @@ class _Batches:
             )
         return following
 
-    def _stored(self, batch: HandedIn, state: BatchState) -> list[Request]:
+    def _stored(self, batch: HandedIn, state: BatchState) -> list[Open]:
         items = {item.key: item for item in batch.items}
         last = self._asking.store.last_by_key(items)
         created = datetime.fromtimestamp(state.ended_at or 0, UTC).isoformat()
-        following: list[Request] = []
+        following: list[Open] = []
         for key, raw in self._results(state):
             item = items.pop(key, None)
             if item is None:
                 continue
             attempt = self._recorded(item, raw, last.get(key), created)
-            if self._goes_on(attempt) and key in self._planned:
-                following.append(self._planned[key])
+            step = self._following(attempt)
+            if step is not None and key in self._planned:
+                following.append(Open(self._planned[key], attempt, step))
             else:
                 self._asking.progress.ended(attempt.outcome)
         if items:
@@ -379,10 +379,11 @@ class _Batches:
         reply = self._asking.read(raw)
         return self._asking.record(item, number, reply, step=step, raw=raw, created=created)
 
-    def _goes_on(self, attempt: Attempt) -> bool:
-        if attempt.outcome == "error":
-            return attempt.error_kind == "context_length"
-        return next_step(attempt, self._asking.model) is not None
+    def _following(self, attempt: Attempt) -> Step | None:
+        """Return what comes next in this run; what is to be asked anew was so at its start."""
+        if attempt.outcome == "error" and attempt.error_kind != "context_length":
+            return None
+        return next_step(attempt, self._asking.model)
 
     def _call(self, make: Callable[[], T], what: str) -> T:
         try:
