@@ -26,7 +26,8 @@ from normastcu.configuration import (
 from normastcu.datasets.tables import Optional
 from normastcu.environment import STATIC, Place, active_judges, active_systems, enter
 from normastcu.judging.spending import check_budget, check_keys
-from normastcu.pipelines.llm_judging.pipeline import SPENDING
+from normastcu.pipelines.llm_judging.nodes import summarise
+from normastcu.pipelines.llm_judging.pipeline import NAMESPACE, SPENDING
 from normastcu.pipelines.optional import OPTIONAL_PARAMETERS
 from normastcu.pipelines.retrieval_runs.parameters import RetrievalSettings
 from normastcu.reporting.summary import (
@@ -108,9 +109,10 @@ class JudgingHooks:
         self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog
     ) -> None:
         """Show the outcomes by judge, and the command that completes the rest."""
-        if JUDGING_SUMMARY not in pipeline.all_outputs():
+        ended = _ended(pipeline.all_outputs(), catalog)
+        if ended is None:
             return
-        summary, outcomes = catalog.load(JUDGING_SUMMARY), catalog.load("judging_outcomes")
+        outcomes, summary = ended
         incomplete = find_incomplete(summary)
         if len(incomplete):
             command = _command(run_params)
@@ -160,9 +162,35 @@ class SummaryHooks:
         print_folders(console, _report_folders(made, catalog))
 
 
+def _ended(
+    made: Collection[str], catalog: DataCatalog
+) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """Return outcomes and summary of the judges of a run, None where it asked none.
+
+    A run of some judges by their namespaces makes no summary of its own.
+    """
+    if JUDGING_SUMMARY in made:
+        return catalog.load("judging_outcomes"), catalog.load(JUDGING_SUMMARY)
+    judges = [
+        name.removesuffix(".report")
+        for name in sorted(made)
+        if name.startswith(f"{NAMESPACE}.") and name.endswith(".report")
+    ]
+    judges = [judge for judge in judges if f"{judge}.judgments" in made]
+    if not judges:
+        return None
+    judgments, reports = (
+        pd.concat([catalog.load(f"{judge}.{table}") for judge in judges], ignore_index=True)
+        for table in ("judgments", "report")
+    )
+    return summarise(judgments, reports, judges)
+
+
 def _command(run_params: Mapping[str, Any]) -> str:
     """Return the command that judges the same pairs again, under the same parameters."""
     parts = ["kedro run --pipelines llm_judging"]
+    if namespaces := run_params.get("namespaces"):
+        parts.append(f"--namespaces {','.join(namespaces)}")
     if env := run_params.get("env"):
         parts.append(f"--env {env}")
     given = _flat(run_params.get("runtime_params") or {})

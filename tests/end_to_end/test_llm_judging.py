@@ -170,6 +170,29 @@ def test_one_judge_alone_by_its_namespace(kedro_run, project, pairs):
         assert (one.counts.calls, two.counts.calls) == (PAIRS, PAIRS)
 
 
+def test_one_judge_alone_that_is_refused_ends_the_run_with_the_command_for_it(
+    kedro_run, project, pairs
+):
+    with LoopbackLlm(graded) as one, LoopbackLlm(graded) as two:
+        configure(project, {"one": one, "two": two})
+        prepare(kedro_run)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        (project / "data/01_raw/test/replies.sqlite").unlink()
+        two.follow(lambda call: graded(call) if call.number < 6 else failure(401))
+        namespaces = ["llm_judging.two_rationale"]
+        with pytest.raises(IncompleteJudgingError) as error:
+            kedro_run("llm_judging", env="test", namespaces=namespaces)
+        sentence = str(error.value)
+        assert f"- two_rationale: 6 of {PAIRS} pairs have a grade (40.0%;" in sentence
+        assert "credentials entry 'TEST_KEY'" in sentence
+        assert "one_rationale" not in sentence
+        command = "kedro run --pipelines llm_judging --namespaces llm_judging.two_rationale"
+        assert sentence.endswith(f"{command} --env test")
+        two.follow(graded)
+        kedro_run("llm_judging", env="test", namespaces=namespaces)
+        assert two.counts.calls == PAIRS - 6
+
+
 def test_a_run_above_the_budget_is_refused_before_the_first_call(kedro_run, project, pairs):
     """Two judges that fit the budget one by one, but not together."""
     with LoopbackLlm(graded) as server:
