@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sqlite3
+import traceback
 from pathlib import Path
 
 import pandas as pd
@@ -332,6 +333,29 @@ def test_planted_secrets_show_up_nowhere_else(
         if not meant.search(os.fspath(path)):
             assert in_document.encode() not in content, path
             assert in_reply.encode() not in content, path
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "line"),
+    [(f'FIRST: a\nTEST_KEY: "{KEY}\n', ", line 3"), (f"TEST_KEY:{KEY}\n", "")],
+    ids=["a quote that does not end", "no blank after the colon"],
+)
+def test_a_mistyped_credentials_file_is_a_sentence_without_the_key(
+    kedro_run, project, pairs, capfd, caplog, monkeypatch, mistyped, line
+):
+    monkeypatch.delenv("TEST_KEY")
+    (project / "conf" / "local" / "credentials.yml").write_text(mistyped)
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        command = ["run", "--pipelines=llm_judging", "--env=test", f"--params=pairs={pairs}"]
+        with caplog.at_level("DEBUG"):
+            result = CliRunner().invoke(cli, command)
+        assert server.counts.calls == 0
+    sentence = f"conf/local/credentials.yml{line}: the credentials can't be read."
+    assert sentence in result.output
+    shown = traceback.format_exception(result.exception)
+    assert KEY not in "".join((*capfd.readouterr(), *shown, result.output, caplog.text))
 
 
 def test_the_store_holds_the_raw_replies_and_no_key(kedro_run, project, pairs):

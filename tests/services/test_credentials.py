@@ -32,6 +32,12 @@ def test_a_key_comes_from_the_environment_where_the_credentials_have_none(
     assert api_key(Model(credentials="MARITACA_KEY"), {}) == KEY
 
 
+@pytest.mark.parametrize("empty", ["", " ", None, {"api_key": ""}, {}])
+def test_an_empty_entry_hides_no_variable(empty: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARITACA_KEY", KEY)
+    assert api_key(Model(credentials="MARITACA_KEY"), {"MARITACA_KEY": empty}) == KEY
+
+
 @pytest.mark.parametrize("stated", [{}, {"maritaca": ""}, {"maritaca": {"key": KEY}}])
 def test_a_missing_key_names_its_entry(
     stated: dict[str, object], monkeypatch: pytest.MonkeyPatch

@@ -13,6 +13,7 @@ from normastcu.datasets.raw_files import ReadOnlyDataset
 from normastcu.datasets.stores import StoreDataset
 from normastcu.judging.prompts import Prompt, read_prompt
 from normastcu.judging.store import ReplyStore
+from normastcu.services.errors import ServiceError
 
 
 class PromptFilesDataset(ReadOnlyDataset[dict[str, Prompt]]):
@@ -113,10 +114,32 @@ class CredentialsDataset(ReadOnlyDataset[Credentials]):
         self.metadata = metadata
 
     def load(self) -> Credentials:
-        """Read the entries."""
+        """Read the entries.
+
+        Raises
+        ------
+        ServiceError
+            The file is no YAML, or not a mapping; the message quotes nothing of it.
+        """
         if not self._path.is_file():
             return Credentials({})
-        return Credentials(yaml.safe_load(self._path.read_text(encoding="utf-8")) or {})
+        entries, line = self._entries()
+        if isinstance(entries, Mapping):
+            return Credentials(entries)
+        where = f"{self._path}, line {line}" if line else f"{self._path}"
+        raise ServiceError(
+            f"{where}: the credentials can't be read. Each line must be the name of an entry, a "
+            "colon, a blank and the key; put a key with other signs than letters, digits, - and _ "
+            "between quotes."
+        )
+
+    def _entries(self) -> tuple[object, int | None]:
+        """Return what the file holds, or where it can't be read: the parser's error quotes it."""
+        try:
+            return yaml.safe_load(self._path.read_text(encoding="utf-8")) or {}, None
+        except (yaml.YAMLError, ValueError) as error:
+            mark = getattr(error, "problem_mark", None)
+            return None, mark.line + 1 if mark else None
 
     def _describe(self) -> dict[str, Any]:
         return {"filepath": PurePath(self._path)}

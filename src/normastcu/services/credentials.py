@@ -34,10 +34,7 @@ def api_key(settings: Keyed, credentials: Mapping[str, object]) -> str:
     entry = settings.credentials
     if entry is None:
         return _KEY_OF_KEYLESS_SERVERS
-    stated = credentials.get(entry, os.environ.get(entry))
-    if isinstance(stated, Mapping):
-        stated = stated.get("api_key")
-    key = stated.strip() if isinstance(stated, str) else ""
+    key = _key(credentials.get(entry)) or _key(os.environ.get(entry))
     if not key:
         raise ServiceError(
             f"The model {settings.name!r} needs the credentials entry {entry!r}, which is missing "
@@ -50,3 +47,9 @@ def api_key(settings: Keyed, credentials: Mapping[str, object]) -> str:
             "holds a blank, a line break or a character outside ASCII. Copy the key again."
         )
     return key
+
+
+def _key(stated: object) -> str:
+    if isinstance(stated, Mapping):
+        stated = stated.get("api_key")
+    return stated.strip() if isinstance(stated, str) else ""
