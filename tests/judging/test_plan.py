@@ -204,14 +204,27 @@ def test_a_character_of_the_prompt_makes_every_call_new(prompt: Prompt) -> None:
     assert changed(plan(prompt), plan(replace(prompt, reminder="!", sha256="0"))) == set()
 
 
-def test_structured_output_is_part_of_the_key(prompt: Prompt) -> None:
-    first = plan(prompt, judge(structured_output=True)).planned[0]
+@pytest.mark.parametrize("switch", [True, "json_object"])
+def test_structured_output_is_part_of_the_key(prompt: Prompt, switch: bool | str) -> None:
+    """What is sent is; for `json_object` the schema alone, by which the sample was recorded."""
+    first = plan(prompt, judge(structured_output=switch)).planned[0]
 
-    parameters = {"temperature": 0, "response_format": reply_schema(prompt, SCALE)}
+    schema = reply_schema(prompt, SCALE)
+    sent = {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "strict": True, "schema": schema},
+    }
+    parameters = {"temperature": 0, "response_format": sent if switch is True else schema}
     messages = list(first.messages)
     assert first.key == request_key(
         "openai", "http://127.0.0.1:8080/v1", "m", messages, parameters, 0
     )
+
+
+def test_a_change_of_how_the_format_is_enforced_makes_every_call_new(prompt: Prompt) -> None:
+    enforced = plan(prompt, judge(structured_output="json_object"))
+    assert changed(enforced, plan(prompt, judge(structured_output=True))) == ALL
+    assert changed(enforced, plan(prompt)) == ALL
 
 
 @pytest.mark.parametrize(

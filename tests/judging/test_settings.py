@@ -147,6 +147,7 @@ def test_a_name_of_which_nothing_is_left_has_no_slug() -> None:
         ({"parameters": {"max_tokens": 5, "n": 2}}, "must not hold max_tokens, n"),
         ({"context_window": 4096}, "context_window must be above reply_token_cap"),
         ({"max_reply_tokens": 5000}, "reply_token_cap must not be below"),
+        ({"kind": "huggingface", "structured_output": True}, "structured_output is for servers"),
         ({"price_in": -1}, "greater than or equal to 0"),
         ({"price_in": float("nan")}, "finite number"),
         ({"tokenizer": "o200k_base"}, "tokenizer"),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from normastcu.judging.client import RawReply
+from normastcu.judging.prompts import response_format
 from normastcu.judging.requests import Message
 from normastcu.judging.settings import ModelSettings
 from normastcu.services.failures import CallFailure
@@ -56,7 +57,7 @@ class OpenAIClient:
         self._body = {**model.parameters, **(model.parameters.get("extra_body") or {})}
         self._body.pop("extra_body", None)
         if schema is not None:
-            self._body["response_format"] = _response_format(model, schema)
+            self._body["response_format"] = response_format(model.structured_output, schema)
         at_openai = urlsplit(model.base_url or "").hostname == _OPENAI_HOST
         self._limit_name = "max_completion_tokens" if at_openai else "max_tokens"
 
@@ -98,14 +99,6 @@ class OpenAIClient:
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
-
-
-def _response_format(model: ModelSettings, schema: Mapping[str, object]) -> dict[str, object]:
-    """Return the schema as OpenAI writes it, or as servers do that know `json_object` only."""
-    if model.structured_output == "json_object":
-        return {"type": "json_object", "schema": dict(schema)}
-    stated = {"name": "reply", "strict": True, "schema": dict(schema)}
-    return {"type": "json_schema", "json_schema": stated}
 
 
 def _chat_model(model: ModelSettings, key: str, http_client: Any) -> "ChatOpenAI":

@@ -15,7 +15,7 @@ from normastcu.judging.content import FencedDocument, fence, shorten
 from normastcu.judging.cost import money
 from normastcu.judging.errors import JudgingError
 from normastcu.judging.keys import request_key
-from normastcu.judging.prompts import Prompt, Renderer, remind, reply_schema
+from normastcu.judging.prompts import Prompt, Renderer, remind, reply_schema, response_format
 from normastcu.judging.replies import as_read_today
 from normastcu.judging.requests import Attempt, Message, Outcome, Request
 from normastcu.judging.settings import Judge, ModelSettings
@@ -270,8 +270,13 @@ class _Planner:
         self._reminder_tokens = self._tokens(reminded) - self._tokens(asked)
         self._query_tokens: dict[str, int] = {}
         self._parameters = dict(self._model.parameters)
-        if self._model.structured_output:
-            self._parameters["response_format"] = reply_schema(prompt, scale)
+        if switch := self._model.structured_output:
+            schema = reply_schema(prompt, scale)
+            # By the schema alone the replies that come with the sample were recorded.
+            alone = switch == "json_object"
+            self._parameters["response_format"] = (
+                schema if alone else response_format(switch, schema)
+            )
 
     def document(self, doc_id: str) -> _Document:
         text, origin = self._content(doc_id)

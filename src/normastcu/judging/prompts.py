@@ -261,6 +261,24 @@ def reply_schema(prompt: Prompt, scale: GradeScale) -> dict[str, Any]:
     }
 
 
+def response_format(
+    structured_output: bool | str, schema: Mapping[str, object]
+) -> dict[str, object]:
+    """Return how a service is asked to enforce a schema.
+
+    Parameters
+    ----------
+    structured_output
+        True: as OpenAI writes it; ``json_object``: as servers do that know nothing else.
+    schema
+        The JSON schema of the reply.
+    """
+    if structured_output == "json_object":
+        return {"type": "json_object", "schema": dict(schema)}
+    stated = {"name": "reply", "strict": True, "schema": dict(schema)}
+    return {"type": "json_schema", "json_schema": stated}
+
+
 def _read_header(text: str, name: str) -> PromptHeader:
     try:
         # Without types: the language `no` and a grade called `yes` are texts.

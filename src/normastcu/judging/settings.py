@@ -74,7 +74,8 @@ class ModelSettings(Settings):
     structured_output
         Whether the server is asked to enforce the format of the reply: by OpenAI's
         ``json_schema`` (true), or by ``json_object`` with a schema beside it, which is all that
-        some servers know (llama-cpp-python's); off is the paper's way.
+        some servers know (llama-cpp-python's); off is the paper's way, and the only one of a
+        model in this process.
     batch
         Whether the provider's batch interface is used: cheaper, done within a day, and with the
         same keys and outcomes. Prices are then those of batches.
@@ -123,6 +124,11 @@ class ModelSettings(Settings):
     def _fits_together(self) -> Self:
         if self.kind == "openai" and self.base_url is None:
             raise ValueError("a model of kind openai needs its base_url")
+        if self.kind == "huggingface" and self.structured_output:
+            raise ValueError(
+                "structured_output is for servers: nothing enforces the format of the replies of "
+                "a model of kind huggingface, so leave it out"
+            )
         if self.reply_token_cap < self.max_reply_tokens:
             raise ValueError("reply_token_cap must not be below max_reply_tokens")
         if self.context_window <= self.reply_token_cap:
