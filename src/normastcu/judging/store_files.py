@@ -88,7 +88,7 @@ def import_jsonl(store: ReplyStore, path: Path) -> Merged:
     JudgingError
         As for `import_parquet`; the message names the line.
     """
-    return store.merge(_jsonl_attempts(path))
+    return store.merge(jsonl_attempts(path))
 
 
 def _parquet_attempts(path: Path) -> Iterator[Attempt]:
@@ -104,7 +104,14 @@ def _parquet_attempts(path: Path) -> Iterator[Attempt]:
                 yield _attempt(row, f"{path}, row {number}")
 
 
-def _jsonl_attempts(path: Path) -> Iterator[Attempt]:
+def jsonl_attempts(path: Path) -> Iterator[Attempt]:
+    """Read the attempts of a file of JSON lines.
+
+    Raises
+    ------
+    JudgingError
+        A line holds something else; the message names it.
+    """
     with path.open(encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, start=1):
             where = f"{path}, line {number}"

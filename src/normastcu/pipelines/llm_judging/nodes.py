@@ -26,7 +26,7 @@ from normastcu.judging.prompts import Prompt, reply_schema
 from normastcu.judging.runner import JudgeRun, run_judge
 from normastcu.judging.settings import Judge, ModelSettings
 from normastcu.judging.store import ReplyStore
-from normastcu.judging.store_files import import_jsonl
+from normastcu.judging.store_files import jsonl_attempts
 from normastcu.pipelines.llm_judging.parameters import JudgingSettings
 from normastcu.reporting.replies_page import replies_page
 
@@ -81,12 +81,17 @@ def choose_pairs(
 
 
 def bring_in_recorded(files: list[RawFile], store: ReplyStore) -> pd.DataFrame:
-    """Put the replies that come with the collection into the store; return how many are new."""
+    """Put the replies that come with the collection into the store; return how many are new.
+
+    What the store holds stays, also where it was recorded again since.
+    """
     rows = []
     with store:
         for file in files:
-            merged = import_jsonl(store, file.path)
-            rows.append((file.name, merged.added, merged.skipped))
+            read = list(jsonl_attempts(file.path))
+            known = store.last_by_key(one.key for one in read)
+            added = store.merge(one for one in read if one.key not in known).added
+            rows.append((file.name, added, len(read) - added))
     return typed_frame(rows, {"file": "str", "n_added": "Int64", "n_known": "Int64"})
 
 
