@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from kedro.framework.startup import bootstrap_project
 from tests.judging.loopback_batches import BatchDesk
 from tests.judging.loopback_llm import Answer, LoopbackLlm, failure
+from tests.judging.tiny_model import write_tiny_model
 
 from normastcu.cli import cli
 from normastcu.hooks import IncompleteJudgingError
@@ -160,6 +161,33 @@ def test_a_broken_judge_stops_no_other_and_one_command_completes_the_rest(
         kedro_run("llm_judging", env="test", params={"pairs": pairs})
         assert judgments(project)["outcome"].eq("ok").all()
         assert good.counts.calls == PAIRS
+
+
+def test_models_in_process_that_fail_or_reply_anything_stop_no_other(
+    kedro_run, project, pairs, tmp_path
+):
+    judges = project / "conf" / "test" / "judges.yml"
+    folder = write_tiny_model(tmp_path / "tiny", window=8192)
+    own = {"kind": "huggingface", "model": str(folder), "context_window": 8192}
+    own |= {"max_reply_tokens": 8, "reply_token_cap": 8, "attempts": 1, "concurrency": 1}
+    with LoopbackLlm(graded) as server:
+        configure(project, {"refusing": server, "random": server, "good": server})
+        library = yaml.safe_load(judges.read_text())["models"]
+        library |= {"refusing": own | {"parameters": {"reasoning": "high"}}, "random": own}
+        judges.write_text(yaml.safe_dump({"models": library}))
+        prepare(kedro_run)
+        with pytest.raises(IncompleteJudgingError) as error:
+            kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert server.counts.calls == PAIRS
+    sentence = str(error.value)
+    assert "The model in this process (ValueError) rejects the call: check `param" in sentence
+    outcomes = judgments(project).groupby("annotator")["outcome"].value_counts().to_dict()
+    assert outcomes == {
+        ("refusing_rationale", "error"): 1,
+        ("refusing_rationale", "not asked"): PAIRS - 1,
+        ("random_rationale", "truncated"): PAIRS,
+        ("good_rationale", "ok"): PAIRS,
+    }
 
 
 def test_one_judge_alone_by_its_namespace(kedro_run, project, pairs):

@@ -325,6 +325,24 @@ def test_a_model_in_process_has_no_batches():
         open_batches(model(kind="huggingface"), {})
 
 
+def test_an_error_of_the_service_s_client_stops_its_judge_alone(store, ledger):
+    def broken():
+        raise LookupError(SECRET)
+
+    run = run_batches(
+        requests(3),
+        broken,
+        ledger,
+        store,
+        model(),
+        judge="tiny_simple",
+        prompt=PROMPT,
+        scale=SCALE,
+    )
+    assert "an unexpected LookupError" in run.stopped
+    assert SECRET not in run.stopped
+
+
 def test_batches_and_calls_go_on_from_each_other(serve, store, ledger):
     store.append([attempt(4, outcome="unparseable", grade=None, reply="two")])
     server = serve(graded)

@@ -7,6 +7,7 @@ import traceback
 import pytest
 from tests.judging.asking import PROMPT, SCALE, model, request
 from tests.judging.loopback_llm import Answer, failure
+from tests.judging.tiny_model import write_tiny_model
 
 from normastcu.judging.client import RawReply, open_client
 from normastcu.judging.errors import JudgingError
@@ -281,36 +282,7 @@ def test_a_missing_key_names_its_entry(stated, monkeypatch):
 
 @pytest.fixture(scope="module")
 def tiny_folder(tmp_path_factory):
-    """Make a random model of a few thousand weights with a tokenizer of single characters."""
-    import torch
-    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    signs = ["<unk>", "<end>", *map(chr, range(32, 127)), "\n"]
-    plain = Tokenizer(models.WordLevel({sign: n for n, sign in enumerate(signs)}, "<unk>"))
-    plain.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
-    plain.decoder = decoders.Fuse()
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=plain, unk_token="<unk>", eos_token="<end>"
-    )
-    tokenizer.chat_template = (
-        "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }} {% endfor %}"
-    )
-    torch.manual_seed(7)
-    config = LlamaConfig(
-        vocab_size=len(signs),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        max_position_embeddings=512,
-        eos_token_id=1,
-        bos_token_id=None,
-    )
-    folder = tmp_path_factory.mktemp("tiny")
-    LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return write_tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
 def in_process(folder, **settings):
@@ -360,3 +332,40 @@ def test_a_model_in_process_is_ended_by_its_timeout(tiny_folder):
     with pytest.raises(CallFailure) as caught:
         client.complete(MESSAGES, max_tokens=300)
     assert caught.value.kind == "timeout"
+
+
+def test_what_a_model_in_process_can_not_take_is_told_by_its_type(tiny_folder):
+    """Parameters that `generate` does not know, a template without a place for the system."""
+    unknown = in_process(tiny_folder, parameters={"reasoning": "high"})
+    unsystematic = in_process(tiny_folder)
+    unsystematic._tokenizer.chat_template = (
+        "{% if messages[0].role == 'system' %}"
+        "{{ raise_exception('System role not supported: ' + messages[1].content) }}{% endif %}"
+    )
+    for client, cause in ((unknown, "ValueError"), (unsystematic, "TemplateError")):
+        with pytest.raises(CallFailure) as caught:
+            client.complete(MESSAGES, max_tokens=5)
+        assert (caught.value.kind, caught.value.cause) == ("rejected", cause)
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_model_in_process_without_memory_may_have_some_later(tiny_folder, monkeypatch):
+    import torch
+
+    def full(**_):
+        raise torch.OutOfMemoryError(SECRET)
+
+    client = in_process(tiny_folder)
+    monkeypatch.setattr(client._model, "generate", full)
+    with pytest.raises(CallFailure) as caught:
+        client.complete(MESSAGES, max_tokens=5)
+    assert (caught.value.kind, caught.value.cause) == ("unavailable", "OutOfMemoryError")
+
+
+def test_a_model_that_can_not_be_loaded_is_a_sentence(tiny_folder, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("size mismatch")
+
+    monkeypatch.setattr("transformers.AutoModelForCausalLM.from_pretrained", broken)
+    with pytest.raises(JudgingError, match=r"'tiny' can't be loaded from .*\(RuntimeError\)"):
+        in_process(tiny_folder)

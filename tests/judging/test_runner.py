@@ -328,6 +328,32 @@ def test_a_store_that_is_full_stops_the_judge(serve, store):
     assert store.count() < server.counts.calls <= store.count() + 2
 
 
+def test_an_error_of_a_client_stops_its_judge_and_is_told_by_its_type(store, caplog):
+    class Broken:
+        def complete(self, messages, **_):
+            raise LookupError(messages[1]["content"])
+
+        def close(self):
+            pass
+
+    def broken():
+        raise LookupError(SECRET)
+
+    settings = model(concurrency=2)
+    for open_one in (Broken, broken):
+        run = run_judge(
+            requests(9, text=f"{SECRET} "),
+            open_one,
+            store,
+            settings,
+            judge="tiny_simple",
+            prompt=PROMPT,
+            scale=SCALE,
+        )
+        assert "an unexpected LookupError" in run.stopped
+        assert SECRET not in run.stopped + caplog.text
+
+
 def test_an_error_of_the_plan_is_the_caller_s(serve, store):
     def broken():
         yield from requests(3)

@@ -62,3 +62,9 @@ def test_the_advice_names_service_status_and_setting(failure, setting):
     assert setting in said
     assert f"http://127.0.0.1:1/v1 (status {failure.status})" in said
     assert "model 'tiny' of judges.yml" in said
+
+
+def test_the_advice_for_a_model_in_process_names_the_type_of_the_error():
+    failure = CallFailure("rejected", cause="TypeError")
+    said = advice(failure, model(kind="huggingface", base_url=None))
+    assert said.startswith("The model in this process (TypeError) rejects the call: check `param")

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 from normastcu.collection.settings import GradeScale
 from normastcu.judging.batch_ledger import BatchLedger, HandedIn, Item
 from normastcu.judging.client import RawReply
-from normastcu.judging.errors import JudgingError
+from normastcu.judging.errors import JudgingError, unexpected
 from normastcu.judging.progress import JudgeProgress
 from normastcu.judging.prompts import Prompt, remind
 from normastcu.judging.replies import Reply
@@ -190,6 +190,8 @@ def _said(ask: Callable[[], None]) -> str | None:
             "collects them."
         )
         raise
+    except Exception as error:
+        return unexpected(error)
     return None
 
 

@@ -17,3 +17,11 @@ def service_errors_as_judging() -> Iterator[None]:
         yield
     except ServiceError as error:
         raise JudgingError(str(error)) from error
+
+
+def unexpected(error: Exception) -> str:
+    """Say that something else went wrong, by its type alone: its text may quote a document."""
+    return (
+        f"It ended with an unexpected {type(error).__name__}, whose text may quote a document and "
+        "is not shown. What was answered is stored; the same command goes on where it stopped."
+    )

@@ -37,13 +37,14 @@ class HuggingFaceClient:
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(model.model)
             weights: Any = AutoModelForCausalLM.from_pretrained(model.model)
-        except (OSError, ValueError) as error:
+            self._model = weights.to(self._device).eval()
+        except Exception as error:
             raise JudgingError(
                 f"The model {model.name!r} can't be loaded from {model.model!r} "
                 f"({type(error).__name__}). Check `model` in judges.yml: an id of the Hugging Face "
-                "hub (and the network), or a folder that holds a model and its tokenizer."
+                "hub (and the network), or a folder that holds a model and its tokenizer; the "
+                "memory must hold it."
             ) from error
-        self._model = weights.to(self._device).eval()
         self._sampling = _sampling(model.parameters)
         self._closed = Event()
         self._one_at_a_time = Lock()
@@ -54,8 +55,23 @@ class HuggingFaceClient:
         Raises
         ------
         CallFailure
-            The messages do not fit, or the time was over.
+            The messages do not fit, the time or the memory was over, or the model can't take its
+            parameters or the messages.
         """
+        try:
+            return self._reply(messages, max_tokens)
+        except CallFailure:
+            raise
+        except Exception as error:
+            failure = _failure(error)
+        # Raised here and not above, because the text of the error may quote the messages.
+        raise failure
+
+    def close(self) -> None:
+        """End the call under way after its present token."""
+        self._closed.set()
+
+    def _reply(self, messages: Sequence[Message], max_tokens: int) -> RawReply:
         with self._one_at_a_time:
             prompt = self._encoded(messages)
             shown = int(prompt["input_ids"].shape[1])
@@ -70,10 +86,6 @@ class HuggingFaceClient:
             tokens_out=len(tokens),
             model=self._settings.model,
         )
-
-    def close(self) -> None:
-        """End the call under way after its present token."""
-        self._closed.set()
 
     def _encoded(self, messages: Sequence[Message]) -> Any:
         if self._tokenizer.chat_template:
@@ -114,6 +126,13 @@ class HuggingFaceClient:
         if len(tokens) < max_tokens:
             raise CallFailure("timeout")
         return "length"
+
+
+def _failure(error: Exception) -> CallFailure:
+    import torch
+
+    no_memory = isinstance(error, MemoryError | torch.OutOfMemoryError)
+    return CallFailure("unavailable" if no_memory else "rejected", cause=type(error).__name__)
 
 
 def _sampling(parameters: Mapping[str, Any]) -> dict[str, Any]:

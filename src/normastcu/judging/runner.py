@@ -16,7 +16,7 @@ from threading import Event, Lock
 
 from normastcu.collection.settings import GradeScale
 from normastcu.judging.client import ChatClient, RawReply
-from normastcu.judging.errors import JudgingError
+from normastcu.judging.errors import JudgingError, unexpected
 from normastcu.judging.progress import JudgeProgress, Tally
 from normastcu.judging.prompts import Prompt, remind
 from normastcu.judging.replies import Reply
@@ -26,8 +26,8 @@ from normastcu.judging.steps import Asking, Open, Step, next_step
 from normastcu.judging.store import ReplyStore, StoreError
 from normastcu.judging.transport import Transport, advice
 from normastcu.services.crew import work_off
-from normastcu.services.failures import PASSING, CallFailure
-from normastcu.services.patience import Clock
+from normastcu.services.failures import PASSING, CallFailure, place
+from normastcu.services.patience import Clock, Stopped
 
 LOGGER = logging.getLogger(__name__)
 
@@ -121,6 +121,8 @@ def run_judge(
                 client = open_client()
             except JudgingError as error:
                 run.stop(str(error))
+            except Exception as error:
+                run.stop(unexpected(error))
             else:
                 _ask_all(run, chain([first], left), client, clock)
     if run.problem is not None:
@@ -162,9 +164,9 @@ class _Run:
         if in_a_row >= max(_FAILURES_IN_A_ROW, self.model.concurrency):
             self.stop(
                 f"{in_a_row} requests in a row brought no reply in {self.model.attempts} attempts "
-                f"each; the last failure was: {failure}. Check the service at "
-                f"{self.model.base_url} and `timeout_s` of the model {self.model.name!r} in "
-                "judges.yml; the same command goes on where this one stopped."
+                f"each; the last failure was: {failure}. Check the {place(self.model)} and "
+                f"`timeout_s` of the model {self.model.name!r} in judges.yml; the same command "
+                "goes on where this one stopped."
             )
 
 
@@ -172,10 +174,18 @@ def _ask_all(run: _Run, requests: Iterator[Open], client: ChatClient, clock: Clo
     """Have all requests asked, and return when the last one has ended."""
     transport = Transport(client, run.model, run.stopping, clock)
 
+    def hold(one: Open) -> None:
+        try:
+            _Dialogue(run, transport, one).hold(one.step)
+        except (JudgingError, Stopped):
+            raise
+        except Exception as error:
+            run.stop(unexpected(error))
+
     try:
         work_off(
             requests,
-            lambda one: _Dialogue(run, transport, one).hold(one.step),
+            hold,
             threads=run.model.concurrency,
             stop=run.stopping,
             tick=run.asking.progress.tick,

@@ -55,6 +55,8 @@ class CallFailure(Exception):  # noqa: N818 - a call's end, which the transport 
         The HTTP status, None where there was none.
     retry_after
         The header of that name as sent, None where there was none.
+    cause
+        The type of the error behind it, "" where there was none.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class CallFailure(Exception):  # noqa: N818 - a call's end, which the transport 
         self.kind: FailureKind = kind
         self.status = status
         self.retry_after = retry_after
+        self.cause = cause
 
 
 class Addressed(Protocol):
@@ -110,5 +113,11 @@ def advice(failure: CallFailure, settings: Addressed, *, sent: str, where: str) 
     entry = f"the credentials entry {settings.credentials!r}"
     credentials = entry if settings.credentials else "`credentials`, which names no entry"
     said = _ADVICE[failure.kind].format(credentials=credentials, id=settings.model, sent=sent)
-    status = f" (status {failure.status})" if failure.status else ""
-    return f"The service at {settings.base_url}{status} {said} ({where})."
+    detail = f"status {failure.status}" if failure.status else failure.cause
+    asked = f"The {place(settings)} ({detail})" if detail else f"The {place(settings)}"
+    return f"{asked} {said} ({where})."
+
+
+def place(settings: Addressed) -> str:
+    """Return where a model is asked, for a sentence."""
+    return f"service at {settings.base_url}" if settings.base_url else "model in this process"
