@@ -75,6 +75,8 @@ class BatchDesk:
 
     def content(self, file_id: str) -> Response:
         self._lose("content")
+        if file_id not in self.files:
+            raise HTTPException(404)
         return Response(self.files[file_id], media_type="application/jsonl")
 
     def _end(self, batch: dict[str, Any]) -> None:

@@ -26,11 +26,6 @@ def store(tmp_path):
         yield store
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    return BatchLedger(tmp_path / "batches.jsonl")
-
-
 @pytest.fixture(scope="module")
 def only_server():
     server = LoopbackLlm(lambda _: Answer())
@@ -38,6 +33,11 @@ def only_server():
     server.desk.add_to(server.app)
     with server:
         yield server
+
+
+@pytest.fixture
+def ledger(tmp_path, only_server):
+    return BatchLedger(tmp_path / "batches.jsonl", only_server.base_url)
 
 
 @pytest.fixture
@@ -286,6 +286,33 @@ def test_a_batch_that_ends_early_keeps_what_it_has(serve, store, ledger, status)
     server.desk.ends_as = "completed"
     assert ask(server, store, ledger, requests(6)).stopped is None
     assert store.count() == 6
+
+
+@pytest.mark.parametrize("lost", ["batches", "files"])
+def test_a_batch_that_the_service_no_longer_knows_is_asked_again_by_the_next_run(
+    serve, store, ledger, caplog, lost
+):
+    server = serve(graded)
+    ask(server, store, ledger, requests(6), wait=False)
+    server.desk.state("batch_0")  # the second question, by which it has ended
+    getattr(server.desk, lost).clear()
+    run = ask(server, store, ledger, requests(6))
+    assert "6 no longer known" in run.stopped
+    assert "no longer knows the batch batch_0 or its results" in caplog.text
+    assert (store.count(), ledger.open_batches()) == (0, [])
+    server.desk.batches.clear()
+    server.desk.asked.clear()
+    assert ask(server, store, ledger, requests(6)).stopped is None
+    assert (store.count(), len(server.desk.batches)) == (6, 1)
+
+
+def test_batches_of_another_address_wait_until_it_is_asked_again(serve, store, ledger, tmp_path):
+    elsewhere = BatchLedger(tmp_path / "batches.jsonl", "http://127.0.0.1:9/v1/")
+    item = Item("k", "q", "d", "tiny_simple", 0, 1, 5, 64, False)
+    elsewhere.handed_in(elsewhere.begin([item]), "batch_9")
+    run = ask(serve(graded), store, ledger, requests(2))
+    assert (run.stopped, store.count(), ledger.open_batches()) == (None, 2, [])
+    assert [batch.batch_id for batch in elsewhere.open_batches()] == ["batch_9"]
 
 
 def test_a_batch_that_is_refused_stops_with_the_reason(serve, store, ledger):

@@ -195,6 +195,10 @@ def _said(ask: Callable[[], None]) -> str | None:
     return None
 
 
+class _Gone(_Halt):
+    """The service does not know a batch, or its results, any more."""
+
+
 class _Batches:
     """The batches of one judge, from handing in to the records of their replies."""
 
@@ -233,8 +237,8 @@ class _Batches:
         if self._unanswered:
             told = ", ".join(f"{n} {status}" for status, n in self._unanswered.items())
             raise _Halt(
-                f"The service ended batches before all their requests were answered ({told}). "
-                "The same command hands in the rest again."
+                f"Not all requests of the batches that have ended were answered ({told}). The same "
+                "command hands in the rest again."
             )
 
     def _take_up(self) -> None:
@@ -307,12 +311,15 @@ class _Batches:
         batch_id = batch.batch_id
         if batch_id is None:
             return []
-        state = self._call(lambda: self._service.state(batch_id), "find a batch")
+        try:
+            state = self._call(lambda: self._service.state(batch_id), "find a batch")
+        except _Gone:
+            self._lost(batch, len(batch.items))
+            return []
         LOGGER.info("Batch %s: %s, %d of %d.", batch_id, state.status, state.done, state.total)
         if state.status not in _ENDED:
             return []
         following = self._stored(batch, state)
-        self._ledger.closed(batch.token)
         if state.status == "failed":
             raise _Halt(
                 f"The service refused the batch {batch_id} as a whole "
@@ -327,19 +334,41 @@ class _Batches:
         last = self._asking.store.last_by_key(items)
         created = datetime.fromtimestamp(state.ended_at or 0, UTC).isoformat()
         following: list[Open] = []
-        for key, raw in self._results(state):
-            item = items.pop(key, None)
-            if item is None:
-                continue
-            attempt = self._recorded(item, raw, last.get(key), created)
-            step = self._following(attempt)
-            if step is not None and key in self._planned:
-                following.append(Open(self._planned[key], attempt, step))
-            else:
-                self._asking.progress.ended(attempt.outcome)
+        try:
+            for key, raw in self._results(state):
+                item = items.pop(key, None)
+                if item is None:
+                    continue
+                attempt = self._recorded(item, raw, last.get(key), created)
+                step = self._following(attempt)
+                if step is not None and key in self._planned:
+                    following.append(Open(self._planned[key], attempt, step))
+                else:
+                    self._asking.progress.ended(attempt.outcome)
+        except _Gone:
+            self._lost(batch, len(items))
+            return following
+        self._ledger.closed(batch.token)
         if items:
-            self._unanswered[state.status] = self._unanswered.get(state.status, 0) + len(items)
+            self._count_unanswered(state.status, len(items))
         return following
+
+    def _lost(self, batch: HandedIn, n_requests: int) -> None:
+        """Expect nothing more of a batch of which the service has nothing more."""
+        LOGGER.warning(
+            "The service at %s no longer knows the batch %s or its results: it was deleted or is "
+            "too old, or the credentials entry %r holds the key of another account. %d requests "
+            "of it are asked again by the next run.",
+            self._asking.model.base_url,
+            batch.batch_id,
+            self._asking.model.credentials,
+            n_requests,
+        )
+        self._ledger.closed(batch.token)
+        self._count_unanswered("no longer known", n_requests)
+
+    def _count_unanswered(self, why: str, n_requests: int) -> None:
+        self._unanswered[why] = self._unanswered.get(why, 0) + n_requests
 
     def _results(self, state: BatchState) -> Iterator[tuple[str, RawReply | CallFailure]]:
         with tempfile.TemporaryDirectory() as folder:
@@ -393,7 +422,8 @@ class _Batches:
         except CallFailure as failure:
             model = self._asking.model
             told = advice(failure, model) if failure.kind not in PASSING else ""
-            reason = _Halt(
+            kind = _Gone if failure.kind == "not_found" else _Halt
+            reason = kind(
                 f"The batch interface of the service at {model.base_url} could not {what}: "
                 f"{failure}. {told} What was handed in goes on there; the same command collects it."
             )

@@ -50,15 +50,20 @@ class BatchLedger:
     ----------
     path
         The file, one for each judge; it is made with the first batch.
+    base_url
+        The address of the service. Batches of another one stay in the file, and are found again
+        by who goes back to it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, base_url: str) -> None:
         self._path = path
+        self._base_url = base_url.rstrip("/")
 
     def begin(self, items: Iterable[Item]) -> str:
         """Note that a batch is about to be handed in, and return its token."""
         token = uuid.uuid4().hex
-        self._append({"event": "begun", "token": token, "items": [asdict(one) for one in items]})
+        asked = {"base_url": self._base_url, "items": [asdict(one) for one in items]}
+        self._append({"event": "begun", "token": token, **asked})
         return token
 
     def handed_in(self, token: str, batch_id: str) -> None:
@@ -70,12 +75,14 @@ class BatchLedger:
         self._append({"event": "closed", "token": token})
 
     def open_batches(self) -> list[HandedIn]:
-        """Return what is not closed, the oldest first."""
+        """Return what is not closed at this address, the oldest first."""
         items: dict[str, tuple[Item, ...]] = {}
         ids: dict[str, str] = {}
         for event in self._events():
             token = event["token"]
             if event["event"] == "begun":
+                if event.get("base_url", self._base_url) != self._base_url:
+                    continue
                 items[token] = tuple(Item(**one) for one in event["items"])
             elif event["event"] == "handed in":
                 ids[token] = event["batch_id"]

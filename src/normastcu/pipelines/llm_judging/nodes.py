@@ -176,7 +176,8 @@ def asker(
             run_judge, open_client=partial(open_client, model, credentials, schema=schema)
         )
     # What was handed in is noted beside the replies, a file for each judge.
-    ledger = BatchLedger(store.path.with_name(f"batches_{judge.slug}.jsonl"))
+    path = store.path.with_name(f"batches_{judge.slug}.jsonl")
+    ledger = BatchLedger(path, str(model.base_url))
     return partial(
         run_batches,
         open_service=partial(open_batches, model, credentials, schema=schema),
