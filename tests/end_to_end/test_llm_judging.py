@@ -413,3 +413,31 @@ def test_a_model_asked_by_batches_gives_the_same_table(kedro_run, project, pairs
         events = [json.loads(line)["event"] for line in batches.read_text().split("\n") if line]
         assert events == ["begun", "handed in", "closed"]
     pd.testing.assert_frame_equal(judgments(project), called)
+
+
+def test_what_waits_in_a_batch_costs_nothing_and_is_not_asked_by_calls(
+    kedro_run, project, pairs, monkeypatch
+):
+    def interrupt(*_):
+        raise RuntimeError("the machine went down")
+
+    with LoopbackLlm(graded) as server:
+        desk = BatchDesk(server)
+        desk.add_to(server.app)
+        configure(project, {"good": server}, batch=True)
+        prepare(kedro_run)
+        with monkeypatch.context() as broken, pytest.raises(IncompleteJudgingError):
+            broken.setattr("normastcu.judging.batch._Batches._collected", interrupt)
+            kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        configure(project, {"good": server})
+        free = {"pairs": pairs, "judging": {"budget": 0.0}}
+        with pytest.raises(IncompleteJudgingError, match="set `batch: true` for the model 'good'"):
+            kedro_run("llm_judging", env="test", params=free)
+        assert server.counts.calls == 0
+        desk.questions = 1
+        configure(project, {"good": server}, batch=True)
+        kedro_run("llm_judging", env="test", params=free)
+        assert (server.counts.calls, len(desk.batches)) == (PAIRS, 1)
+    assert judgments(project)["outcome"].eq("ok").all()
+    plan = pd.read_parquet(project / "data/08_reporting/test/tables/judging_plan.parquet").iloc[0]
+    assert (plan["pairs"], plan["calls"], plan["cost"]) == (PAIRS, 0, 0.0)

@@ -221,6 +221,14 @@ def test_structured_output_is_part_of_the_key(prompt: Prompt, switch: bool | str
     )
 
 
+def test_what_waits_in_a_batch_is_left_to_collect_and_not_to_pay(prompt: Prompt) -> None:
+    requests = plan(prompt).requests
+    waiting = frozenset(one.key for one in requests[1:])
+    made = plan(prompt, waiting=waiting)
+    assert [one.key for one in made.requests] == [one.key for one in requests]
+    assert (made.estimate.calls, made.estimate.tokens_in) == (1, requests[0].tokens_estimate)
+
+
 def test_a_change_of_how_the_format_is_enforced_makes_every_call_new(prompt: Prompt) -> None:
     enforced = plan(prompt, judge(structured_output="json_object"))
     assert changed(enforced, plan(prompt, judge(structured_output=True))) == ALL

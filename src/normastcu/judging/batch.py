@@ -222,7 +222,7 @@ class _Batches:
     def ask(self, left: Mapping[str, Open], *, wait: bool) -> None:
         """Hand in, wait and collect until nothing is left."""
         self._take_up()
-        waiting = {item.key for batch in self._ledger.open_batches() for item in batch.items}
+        waiting = self._ledger.waiting()
         self._hand_in(one for key, one in left.items() if key not in waiting)
         while batches := self._ledger.open_batches():
             self._hand_in([one for batch in batches for one in self._collected(batch)])

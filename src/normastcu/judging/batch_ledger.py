@@ -90,6 +90,10 @@ class BatchLedger:
                 items.pop(token, None)
         return [HandedIn(token, ids.get(token), some) for token, some in items.items()]
 
+    def waiting(self) -> frozenset[str]:
+        """Return the keys that are asked in open batches."""
+        return frozenset(item.key for batch in self.open_batches() for item in batch.items)
+
     def _events(self) -> Iterator[dict[str, Any]]:
         if not self._path.exists():
             return

@@ -42,7 +42,8 @@ class Estimate:
     pairs
         All pairs, done or not.
     calls
-        Calls to make, retries apart; documents that are too long need none.
+        Calls to make, retries apart; documents that are too long need none, and what waits in a
+        batch is asked already.
     tokens_in
         Tokens of the messages, by the counter used.
     tokens_out
@@ -93,6 +94,7 @@ def plan_judge(
     scale: GradeScale,
     last_attempts: LastAttempts,
     again: AbstractSet[Outcome] = frozenset(),
+    waiting: AbstractSet[str] = frozenset(),
 ) -> Plan:
     """Plan what to ask of a judge.
 
@@ -112,6 +114,9 @@ def plan_judge(
         Gives the last attempt under each key, see `LastAttempts`.
     again : set of str
         Outcomes that are asked again although the last word is spoken.
+    waiting : set of str
+        Keys that were handed in by batches which have not been collected yet: they are among the
+        requests, but no longer cost anything.
 
     Returns
     -------
@@ -138,7 +143,7 @@ def plan_judge(
         planned=tuple(planned),
         requests=ordered,
         done=tuple(request for request in planned if request.key not in left),
-        estimate=_estimate(len(pairs), ordered, model),
+        estimate=_estimate(len(pairs), [one for one in ordered if one.key not in waiting], model),
     )
 
 

@@ -121,6 +121,7 @@ def plan(
             scale,
             store.last_by_key,
             frozenset(settings.again),
+            ledger_of(judge, store).waiting(),
         )
     estimate = made.estimate
     row = (
@@ -148,6 +149,15 @@ def ask(
     """Ask a judge for everything that is left, and return how that ended; it stores as it goes."""
     model, prompt = model_of(judge), prompt_of(judge, prompts)
     schema = reply_schema(prompt, scale)
+    n_batches = len(ledger_of(judge, store).open_batches())
+    if n_batches and not model.batch:
+        stopped = (
+            f"{n_batches} batches that were handed in have not been collected, and would be asked "
+            f"and paid again: set `batch: true` for the model {model.name!r} in judges.yml until "
+            "they are."
+        )
+        logger.error("The judge %r has not been asked. %s", judge.name, stopped)
+        return report(judge, stopped, len(plan.done), 0)
     with store:
         run = asker(judge, credentials, store, schema)(
             plan.requests,
@@ -175,14 +185,17 @@ def asker(
         return partial(
             run_judge, open_client=partial(open_client, model, credentials, schema=schema)
         )
-    # What was handed in is noted beside the replies, a file for each judge.
-    path = store.path.with_name(f"batches_{judge.slug}.jsonl")
-    ledger = BatchLedger(path, str(model.base_url))
     return partial(
         run_batches,
         open_service=partial(open_batches, model, credentials, schema=schema),
-        ledger=ledger,
+        ledger=ledger_of(judge, store),
     )
+
+
+def ledger_of(judge: Judge, store: ReplyStore) -> BatchLedger:
+    """Return what was handed in by batches: a file for each judge, beside the replies."""
+    path = store.path.with_name(f"batches_{judge.slug}.jsonl")
+    return BatchLedger(path, model_of(judge).base_url or "")
 
 
 def look_up(plan: Plan, *, judge: Judge) -> pd.DataFrame:
