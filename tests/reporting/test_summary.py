@@ -6,7 +6,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from normastcu.reporting.summary import print_folders, print_summary, summarise_judges
+from normastcu.reporting.summary import (
+    incomplete_sentence,
+    print_folders,
+    print_summary,
+    summarise_judges,
+)
 
 
 def kappas(**values):
@@ -71,3 +76,31 @@ def test_without_judges_the_summary_says_how_to_give_some():
     kinds = {name: kind for name, kind in KINDS.items() if kind != "judge"}
     summary = summarise_judges(kinds, table, BIAS[:0], COVERAGE[:0])
     assert "No judge has labels yet" in printed(summary, table[-1:])
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "stopped", "completes", "ended"),
+    [
+        ({"error": 2}, None, True, None),
+        ({"not asked": 2}, None, True, None),
+        ({"unparseable": 2}, None, False, "2 unparseable"),
+        ({"refused": 1, "truncated": 1}, None, False, "1 refused, 1 truncated"),
+        ({"error": 1, "too_long": 1}, None, True, "1 too_long"),
+        ({"unparseable": 2}, "Its key was refused.", True, "2 unparseable"),
+    ],
+)
+def test_the_command_is_given_where_it_completes_something(outcomes, stopped, completes, ended):
+    row = {"n_ok": 2, "n": 4, "coverage": 0.5, "least_coverage": 0.95, "stopped": stopped}
+    incomplete = pd.DataFrame([{"judge": "weak", **row}])
+    rows = [("weak", "ok", 2), *(("weak", *one) for one in outcomes.items()), ("good", "error", 9)]
+    table = pd.DataFrame(rows, columns=["judge", "outcome", "n"])
+    said = incomplete_sentence(incomplete, table, "kedro run --pipelines llm_judging")
+    assert ("To complete the rest: kedro run --pipelines llm_judging" in said) == completes
+    if ended is None:
+        assert "judging.again" not in said
+    else:
+        assert f"what has ended ({ended})" in said
+        first = ended.split(", ")[0].split()[1]
+        assert f"judging.again=[{first}]" in said
+        assert "`reply_token_cap`" in said
+        assert "`least_coverage`" in said

@@ -12,6 +12,7 @@ from normastcu.collection.judgments import REFERENCE
 
 TEXT_COLUMNS = ("judge", "ci_method", "reading", "undefined")
 WHOLE_COLUMNS = ("n", "n_asked", "n_queries")
+ASKED_BY_THE_NEXT_RUN = ("error", "not asked")
 COLUMNS = (
     "judge",
     "n",
@@ -157,7 +158,7 @@ def find_incomplete(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def incomplete_sentence(incomplete: pd.DataFrame, outcomes: pd.DataFrame, command: str) -> str:
-    """Say which judges are incomplete, with all outcomes, and how to go on.
+    """Say which judges are incomplete, with all outcomes, and what completes them.
 
     Parameters
     ----------
@@ -175,9 +176,7 @@ def incomplete_sentence(incomplete: pd.DataFrame, outcomes: pd.DataFrame, comman
         for row in incomplete.to_dict("records")
     ]
     counts = [
-        f"- {judge}: "
-        + ", ".join(f"{n} {outcome}" for outcome, n in zip(own["outcome"], own["n"], strict=True))
-        for judge, own in outcomes.groupby("judge", sort=False)
+        f"- {judge}: {_counted(own)}" for judge, own in outcomes.groupby("judge", sort=False)
     ]
     return "\n".join(
         [
@@ -185,9 +184,33 @@ def incomplete_sentence(incomplete: pd.DataFrame, outcomes: pd.DataFrame, comman
             *reasons,
             "Outcomes by judge:",
             *counts,
-            f"To complete the rest: {command}",
+            *_ways_on(incomplete, outcomes, command),
         ]
     )
+
+
+def _counted(outcomes: pd.DataFrame) -> str:
+    return ", ".join(
+        f"{n} {outcome}" for outcome, n in zip(outcomes["outcome"], outcomes["n"], strict=True)
+    )
+
+
+def _ways_on(incomplete: pd.DataFrame, outcomes: pd.DataFrame, command: str) -> list[str]:
+    """Return the command where it has something left to ask, and what is to be done else."""
+    theirs = outcomes[outcomes["judge"].isin(incomplete["judge"]) & (outcomes["n"] > 0)]
+    left = theirs["outcome"].isin(ASKED_BY_THE_NEXT_RUN)
+    final = theirs[~left & (theirs["outcome"] != "ok")].groupby("outcome", as_index=False)["n"]
+    ways = []
+    if left.any() or incomplete["stopped"].notna().any():
+        ways.append(f"To complete the rest: {command}")
+    if len(counted := final.sum()):
+        ways.append(
+            f"The next run does not ask again for what has ended ({_counted(counted)}). It does "
+            f"where --params names the outcome (judging.again=[{counted['outcome'].iloc[0]}]), or, "
+            "for replies that were cut off, with a larger `reply_token_cap` of the model; else "
+            "lower the judge's `least_coverage` (both in judges.yml)."
+        )
+    return ways
 
 
 def _judge_table(summary: pd.DataFrame) -> Table:
