@@ -11,6 +11,7 @@ from tests.judging.asking import PROMPT, REMINDER, SCALE, attempt, model, reques
 from tests.judging.loopback_llm import Answer, failure, grade_of
 
 from normastcu.judging.client import RawReply, open_client
+from normastcu.judging.cost import usage
 from normastcu.judging.progress import JudgeProgress, Tally
 from normastcu.judging.runner import run_judge
 from normastcu.judging.steps import Step, next_step
@@ -177,6 +178,17 @@ def test_a_refusal_is_final(serve, store, answer):
         ask(store, server, [request(4)])
     assert outcomes(store) == [(1, "refused")]
     assert next(store.attempts()).grade is None
+
+
+def test_a_filter_s_error_costs_nothing_and_leaves_the_cost_known(serve, store):
+    server = serve(lambda call: graded(call) if call.number else failure(400, "content_filter"))
+    run = ask(store, server, requests(2), concurrency=1, price_in=1, price_out=10)
+    filtered, reply = store.attempts()
+    assert (filtered.outcome, filtered.error_status) == ("refused", 400)
+    # The other reply: five words in, five out.
+    assert (reply.tokens_in, reply.tokens_out) == (5, 5)
+    priced = usage([filtered, reply], model(price_in=1, price_out=10))
+    assert priced.cost == run.tally.cost == pytest.approx(55e-6)
 
 
 def test_a_document_that_does_not_fit_is_recorded_without_a_call(serve, store):

@@ -27,6 +27,8 @@ class RawReply:
         As the service gave them.
     tokens_in, tokens_out
         As the service reported them; None where it did not.
+    status
+        The HTTP status of an answer that stands for a reply; None for a reply.
     """
 
     content: str | None
@@ -35,6 +37,7 @@ class RawReply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     model: str | None = None
+    status: int | None = None
 
 
 class ChatClient(Protocol):

@@ -141,7 +141,7 @@ def ended(error: Exception) -> CallFailure | RawReply:
 
 
 def answered(status: int, body: object, retry_after: str | None = None) -> CallFailure | RawReply:
-    """Say what a status other than 200 means; a content filter's is a reply that it filtered.
+    """Say what a status other than 200 means; a content filter's is a reply that took no tokens.
 
     Parameters
     ----------
@@ -154,5 +154,7 @@ def answered(status: int, body: object, retry_after: str | None = None) -> CallF
     """
     said = what_was_said(body)
     if any(phrase in said for phrase in _FILTER_PHRASES):
-        return RawReply(None, finish_reason="content_filter")
+        return RawReply(
+            None, finish_reason="content_filter", tokens_in=0, tokens_out=0, status=status
+        )
     return failure_of_status(status, body, retry_after)

@@ -89,7 +89,8 @@ class Attempt:
     characters_shown
         Characters of the document that were sent in this attempt.
     error_kind, error_status
-        What failed with the outcome ``error``, and the HTTP status where there was one.
+        What failed with the outcome ``error``, and the HTTP status where there was one, also that
+        of a content filter.
     created
         UTC, ISO 8601.
     reminded

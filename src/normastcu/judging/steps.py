@@ -183,7 +183,7 @@ class Asking:
             model_returned=raw.model,
             characters_shown=asked.characters_shown,
             error_kind=failure.kind if failure else None,
-            error_status=failure.status if failure else None,
+            error_status=failure.status if failure else raw.status,
             created=created or datetime.now(UTC).isoformat(timespec="milliseconds"),
             reminded=step.reminded if step else False,
             max_tokens=step.max_tokens if step else None,
