@@ -25,6 +25,7 @@ from normastcu.configuration import (
 )
 from normastcu.datasets.tables import Optional
 from normastcu.environment import STATIC, Place, active_judges, active_systems, enter
+from normastcu.judging.errors import JudgingError
 from normastcu.judging.spending import check_budget, check_keys
 from normastcu.pipelines.llm_judging.nodes import summarise
 from normastcu.pipelines.llm_judging.pipeline import NAMESPACE, SPENDING
@@ -43,6 +44,7 @@ SUMMARY = "judge_summary"
 JUDGING_SUMMARY = "judging_summary"
 VERDICT_TABLES = ("verdict", "system_ceiling", "replacement_tests", "cost")
 PLAIN_WIDTH = 120
+RUNNERS_AT_ONCE = ("ThreadRunner", "ParallelRunner")
 
 
 class MissingInputError(RuntimeError):
@@ -126,11 +128,19 @@ class SpendingHooks:
         self._asking: dict[str, str] = {}
 
     @hook_impl
-    def before_pipeline_run(self, pipeline: Pipeline) -> None:
+    def before_pipeline_run(self, run_params: dict[str, Any], pipeline: Pipeline) -> None:
         """Note which nodes of the run ask; all plans are made before the first of them runs."""
         self._asking = {
             node.name: str(node.namespace) for node in pipeline.nodes if SPENDING in node.tags
         }
+        runner = str(run_params.get("runner"))
+        at_once = next((name for name in RUNNERS_AT_ONCE if name in runner), None)
+        if self._asking and at_once:
+            raise JudgingError(
+                f"Judges can't be asked under {at_once}, which may ask the first of them before "
+                "the plans of all are known and held against `judging.budget`. Run llm_judging "
+                "without --runner; a model's `concurrency` says how many calls are made at a time."
+            )
 
     @hook_impl
     def before_node_run(self, node: Node, catalog: DataCatalog) -> None:

@@ -258,6 +258,19 @@ def test_the_plan_alone(kedro_run, project, pairs):
     assert plan["cost"] == pytest.approx((plan["tokens_in"] + 2 * plan["tokens_out"]) / 1e6)
 
 
+@pytest.mark.parametrize("runner", ["ThreadRunner", "ParallelRunner"])
+def test_judges_are_asked_only_when_all_plans_are_known(kedro_run, project, pairs, runner):
+    with LoopbackLlm(graded) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        bootstrap_project(project)
+        command = ["run", "--pipelines=llm_judging", "--env=test", f"--runner={runner}"]
+        result = CliRunner().invoke(cli, command)
+        assert server.counts.calls == 0
+    assert result.exit_code == 1
+    assert f"Judges can't be asked under {runner}" in result.output
+
+
 def test_a_pool_is_priced_and_judged_before_people_have_judged(kedro_run, project, pairs):
     with LoopbackLlm(graded) as server:
         configure(project, {"good": server})
