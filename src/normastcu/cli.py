@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 
 import click
 from kedro.framework.cli.project import run as kedro_run
+from kedro.framework.project import pipelines
 from kedro.framework.session import KedroSession
 from kedro.io import CatalogProtocol
 from rich.console import Console
@@ -44,6 +45,8 @@ WHY_UNKNOWN = (
     "There is `retrieval_runs` where the environment names systems (active_systems), `pooling` "
     "where it names pooling_systems, and `llm_judging` where it names judges (active_judges)."
 )
+
+JUDGING_PLAN = "judging_plan"
 
 T = TypeVar("T")
 
@@ -128,8 +131,11 @@ def _estimate(env: str | None, params: dict[str, Any]) -> None:
     session = KedroSession.create(env=env, runtime_params=params)
     with session:
         session.run(pipeline_names=["llm_judging"], tags=["plan"])
+        if JUDGING_PLAN not in pipelines["llm_judging"].all_outputs():
+            click.echo("There is nothing to ask: no active judge is asked by calls.")
+            return
         catalog = session.load_context().catalog
-        print_plan(Console(), catalog.load("judging_plan"))
+        print_plan(Console(), catalog.load(JUDGING_PLAN))
 
 
 def _with_store(env: str | None, use: Callable[[ReplyStore], T]) -> T:

@@ -258,6 +258,17 @@ def test_the_plan_alone(kedro_run, project, pairs):
     assert plan["cost"] == pytest.approx((plan["tokens_in"] + 2 * plan["tokens_out"]) / 1e6)
 
 
+def test_the_plan_where_no_judge_is_asked(kedro_run, project, world):
+    parameters = project / "conf" / "test" / "parameters_llm_judging.yml"
+    parameters.write_text(yaml.safe_dump({"active_judges": ["lexical"]}))
+    prepare(kedro_run)
+    bootstrap_project(project)
+    result = CliRunner().invoke(cli, ["estimate", "--env", "test"])
+    assert result.exit_code == 0, result.output
+    assert "There is nothing to ask" in result.output
+    assert "calls left" not in result.output
+
+
 @pytest.mark.parametrize("runner", ["ThreadRunner", "ParallelRunner"])
 def test_judges_are_asked_only_when_all_plans_are_known(kedro_run, project, pairs, runner):
     with LoopbackLlm(graded) as server:
