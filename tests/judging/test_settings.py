@@ -225,6 +225,8 @@ def test_the_papers_judges_are_there(base: tuple[dict[str, Any], Path]) -> None:
         ("sabiazinho-4-2026-01-06", "https://chat.maritaca.ai/api", {"temperature": 0}),
     ]
     assert all(model.credentials and not model.structured_output for model in models)
+    # At 28 tokens a second, the longest reply of the model that thinks takes 16,384 / 28 = 585 s.
+    assert models[1].timeout_s >= models[1].reply_token_cap / 28
 
 
 def test_the_recorded_judges_may_lack_every_grade(base: tuple[dict[str, Any], Path]) -> None:
