@@ -38,10 +38,10 @@ def names(judges: list[Judge]) -> list[str]:
 
 
 def test_judges_are_listed_or_made_of_a_model_and_a_prompt() -> None:
-    judges = load_judges(LIBRARY, ["lexical", "a_simple", "b-1.5_rationale", "released", "old"])
+    judges = load_judges(LIBRARY, ["lexical", "a_simple", "b-1.5_rationale", "old"])
 
-    lexical, listed, made, imported, recorded = judges
-    assert names(judges) == ["lexical", "a_simple", "b-1.5_rationale", "released", "old"]
+    lexical, listed, made, recorded = judges
+    assert names(judges) == ["lexical", "a_simple", "b-1.5_rationale", "old"]
     assert lexical.model is None
     assert lexical.lexical.thresholds == {1: 0.4, 2: 0.8}
     assert (listed.kind, listed.samples, listed.least_coverage) == ("llm", 3, 0.95)
@@ -50,7 +50,6 @@ def test_judges_are_listed_or_made_of_a_model_and_a_prompt() -> None:
     assert (made.model.name, made.prompt.file) == ("b-1.5", "rationale.pt.md")
     assert (made.model.price_in, made.model.price_out) == (0, 0.5)
     assert made.slug == "b_1_5_rationale"
-    assert imported.kind == "imported"
     assert (recorded.kind, recorded.least_coverage) == ("recorded", 0)
 
 
@@ -90,6 +89,7 @@ def test_only_what_an_active_judge_uses_must_be_right() -> None:
         ),
         ({"judges": {"x": {"kind": "lexical", "model": "a"}}}, ["x"], "has no model and no prompt"),
         ({"judges": {"x": {"kind": "lexical", "sample": 2}}}, ["x"], "sample: Extra inputs"),
+        (LIBRARY, ["released"], "'released' is imported .* `judge_labels`, .* `raw_replies`"),
     ],
 )
 def test_what_the_library_can_not_mean(

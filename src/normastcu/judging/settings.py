@@ -171,7 +171,8 @@ class JudgeSettings(Settings):
         Its name; its key in ``judges.yml``, else ``{model}_{prompt}``.
     kind
         ``llm``: asked; ``recorded``: asked before, its replies come with the collection;
-        ``lexical``: the baseline; ``imported``: its labels or replies come from a file.
+        ``lexical``: the baseline; ``imported``: its labels or replies come from a file, so that it
+        is never active.
     model, prompt
         Names of the library's entries; judges that are asked need both, others have none.
     samples
@@ -259,7 +260,8 @@ def load_judges(library: Mapping[str, Any], active: Active) -> list[Judge]:
     Raises
     ------
     JudgingError
-        For an unknown name or setting, a wrong value, and two judges of one name or one slug.
+        For an unknown name or setting, a wrong value, two judges of one name or one slug, and a
+        judge whose labels come from a file.
 
     Examples
     --------
@@ -275,6 +277,13 @@ def load_judges(library: Mapping[str, Any], active: Active) -> list[Judge]:
     known = _Library(library)
     judges = [known.judge(settings) for entry in active for settings in known.described(entry)]
     slugs((judge.name for judge in judges), "judges")
+    for judge in judges:
+        if judge.kind == "imported":
+            raise JudgingError(
+                f"The judge {judge.name!r} is imported and can't be active: nothing is asked of it. "
+                "Give its labels with `judge_labels`, or its raw replies with `raw_replies`, in "
+                "globals.yml, and take it out of `active_judges`."
+            )
     return judges
 
 
