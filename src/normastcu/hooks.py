@@ -172,9 +172,7 @@ class SummaryHooks:
         print_folders(console, _report_folders(made, catalog))
 
 
-def _ended(
-    made: Collection[str], catalog: DataCatalog
-) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+def _ended(made: Collection[str], catalog: DataCatalog) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     """Return outcomes and summary of the judges of a run, None where it asked none.
 
     A run of some judges by their namespaces makes no summary of its own.

@@ -450,9 +450,10 @@ def test_what_waits_in_a_batch_costs_nothing_and_is_not_asked_by_calls(
         desk.add_to(server.app)
         configure(project, {"good": server}, batch=True)
         prepare(kedro_run)
-        with monkeypatch.context() as broken, pytest.raises(IncompleteJudgingError):
+        with monkeypatch.context() as broken:
             broken.setattr("normastcu.judging.batch._Batches._collected", interrupt)
-            kedro_run("llm_judging", env="test", params={"pairs": pairs})
+            with pytest.raises(IncompleteJudgingError):
+                kedro_run("llm_judging", env="test", params={"pairs": pairs})
         configure(project, {"good": server})
         free = {"pairs": pairs, "judging": {"budget": 0.0}}
         with pytest.raises(IncompleteJudgingError, match="set `batch: true` for the model 'good'"):

@@ -149,7 +149,7 @@ def test_reminders_and_larger_limits_are_further_batches(serve, store, ledger):
 
 
 def test_what_is_asked_again_when_told_is_asked_once_more_and_then_reminded(serve, store, ledger):
-    """A reply that comes in the run is no reason to begin anew: two batches, not one after another."""
+    """A reply that comes in the run is no reason to begin anew: it makes two batches, not more."""
     server = serve(lambda call: Answer("two") if call.number < 4 else graded(call))
     for run in range(2):
         ask(server, store, ledger, [request(4)], again=frozenset({"unparseable"}))

@@ -280,7 +280,7 @@ def load_judges(library: Mapping[str, Any], active: Active) -> list[Judge]:
     for judge in judges:
         if judge.kind == "imported":
             raise JudgingError(
-                f"The judge {judge.name!r} is imported and can't be active: nothing is asked of it. "
+                f"The judge {judge.name!r} is imported and can't be active: it is never asked. "
                 "Give its labels with `judge_labels`, or its raw replies with `raw_replies`, in "
                 "globals.yml, and take it out of `active_judges`."
             )

@@ -175,9 +175,7 @@ def incomplete_sentence(incomplete: pd.DataFrame, outcomes: pd.DataFrame, comman
         + (f" {row['stopped']}" if not pd.isna(row["stopped"]) else "")
         for row in incomplete.to_dict("records")
     ]
-    counts = [
-        f"- {judge}: {_counted(own)}" for judge, own in outcomes.groupby("judge", sort=False)
-    ]
+    counts = [f"- {judge}: {_counted(own)}" for judge, own in outcomes.groupby("judge", sort=False)]
     return "\n".join(
         [
             "Not every judge is complete. Everything that was answered is stored.",
