@@ -79,3 +79,14 @@ def test_every_text_has_a_key_of_its_own(one: str, other: str) -> None:
         return request_key(**PLANNED | {"messages": [Message(role="user", content=text)]})
 
     assert (key(one) == key(other)) == (one == other)
+
+
+@given(st.text(), st.text(), st.text())
+def test_what_calls_have_in_common_makes_no_difference(
+    before: str, shared: str, after: str
+) -> None:
+    """Half surrogates on both sides of a border and borders within escapes too."""
+    messages = [PLANNED["messages"][0], Message(role="user", content=before + shared + after)]
+    planned = PLANNED | {"messages": messages}
+    assert request_key(**planned, shared=shared) == request_key(**planned)
+    assert request_key(**planned, shared="not in them at all") == request_key(**planned)

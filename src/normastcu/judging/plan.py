@@ -304,7 +304,7 @@ class _Planner:
         make = partial(self._messages, query_id, document.doc_id, characters)
         for sample in range(self._judge.samples):
             yield Request(
-                key=self._key(messages, sample, None if fits else limit),
+                key=self._key(messages, sample, None if fits else limit, fenced.text),
                 query_id=query_id,
                 doc_id=document.doc_id,
                 judge=self._judge.name,
@@ -344,7 +344,9 @@ class _Planner:
     def _tokens(self, messages: Sequence[Message]) -> int:
         return sum(self._count(message["content"]) + TOKENS_PER_MESSAGE for message in messages)
 
-    def _key(self, messages: Sequence[Message], sample: int, exceeded: int | None) -> str:
+    def _key(
+        self, messages: Sequence[Message], sample: int, exceeded: int | None, document: str
+    ) -> str:
         """Identify a call; for a document that is too long, also the limit that it exceeds."""
         parameters = self._parameters
         if exceeded is not None:
@@ -356,4 +358,5 @@ class _Planner:
             messages,
             parameters,
             sample,
+            shared=document,
         )

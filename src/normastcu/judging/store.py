@@ -217,7 +217,6 @@ class ReplyStore:
                 f"The reply store {self.path} can't be opened ({error}). Check that the path is "
                 "a file that may be written, in a folder that may be written."
             ) from error
-        connection.row_factory = sqlite3.Row
         return connection
 
     def _prepare(self) -> None:
@@ -339,10 +338,12 @@ def _encodable(text: str) -> str:
     return text
 
 
-def _attempt(row: sqlite3.Row) -> Attempt:
+def _attempt(row: tuple[Any, ...]) -> Attempt:
     # A frozen dataclass sets its fields one by one, which for 100,000 records takes seconds.
     attempt = object.__new__(Attempt)
-    attempt.__dict__.update(zip(COLUMNS, row, strict=True), reminded=bool(row["reminded"]))
+    values = attempt.__dict__
+    values.update(zip(COLUMNS, row, strict=True))
+    values["reminded"] = bool(values["reminded"])
     return attempt
 
 
