@@ -197,11 +197,12 @@ def _ways_on(incomplete: pd.DataFrame, outcomes: pd.DataFrame, command: str) -> 
     """Return the command where it has something left to ask, and what is to be done else."""
     theirs = outcomes[outcomes["judge"].isin(incomplete["judge"]) & (outcomes["n"] > 0)]
     left = theirs["outcome"].isin(ASKED_BY_THE_NEXT_RUN)
-    final = theirs[~left & (theirs["outcome"] != "ok")].groupby("outcome", as_index=False)["n"]
+    final = theirs[~left & (theirs["outcome"] != "ok")]
     ways = []
     if left.any() or incomplete["stopped"].notna().any():
         ways.append(f"To complete the rest: {command}")
-    if len(counted := final.sum()):
+    if len(final):
+        counted = final.groupby("outcome", as_index=False).agg({"n": "sum"})
         ways.append(
             f"The next run does not ask again for what has ended ({_counted(counted)}). It does "
             f"where --params names the outcome (judging.again=[{counted['outcome'].iloc[0]}]), or, "
