@@ -10,7 +10,7 @@ export KEDRO_DISABLE_TELEMETRY := 1
 export MLFLOW_DISABLE_TELEMETRY := true
 export DO_NOT_TRACK := true
 
-.PHONY: help run test lint types tests format benchmark viz viz-build mlflow sample record lock check-312 clean
+.PHONY: help run test lint types tests coverage format benchmark viz viz-build mlflow sample record lock check-312 clean
 
 help: ## List the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,8 +38,12 @@ types: $(STAMP) ## Check types (mypy)
 	@echo "Checking types"
 	@$(BIN)/mypy
 
-tests: $(STAMP) ## Run the tests, with coverage
+tests: $(STAMP) ## Run the tests
 	@echo "Running the tests"
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile
+
+coverage: $(STAMP) ## Run the tests with their coverage, which takes nearly twice as long
+	@echo "Running the tests, with coverage"
 	@$(BIN)/pytest --numprocesses 2 --dist loadfile --cov --cov-report term:skip-covered
 
 format: $(STAMP) ## Format the code
