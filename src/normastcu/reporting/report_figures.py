@@ -135,13 +135,21 @@ def figure_view(
 
 
 def sizes_of(table: pd.DataFrame, language: Language) -> str:
-    """Say on how many grades or pairs, queries and systems the rows of a table stand.
+    """Say on how many grades or pairs, queries and systems the rows that a figure shows stand.
+
+    Of rankings those are the ones of all systems, each qrels on its own queries.
 
     Examples
     --------
     >>> sizes_of(pd.DataFrame({"n": [804, 711], "n_queries": [46, 46]}), "en")
     'n: 711 to 804; queries: 46.'
+    >>> families = {"system_set": ["all", "one_per_family"], "n_systems": [15, 4]}
+    >>> sizes_of(pd.DataFrame(families), "pt")
+    'sistemas: 15.'
     """
+    for column, shown in (("query_set", "per_qrels"), ("system_set", "all")):
+        if column in table:
+            table = table[table[column] == shown]
     said = []
     for column in ("n", "n_queries", "n_systems"):
         counts = table[column].dropna() if column in table else ()
