@@ -35,7 +35,7 @@ from normastcu.evaluation.coefficients import (
 )
 from normastcu.evaluation.disagreement import annotator_grades
 from normastcu.evaluation.measures import QueryMeasures
-from normastcu.evaluation.rank_correlation import COEFFICIENTS, compare, ranked_pair
+from normastcu.evaluation.rank_correlation import COEFFICIENTS, RankedPair, compare, ranked_pair
 from normastcu.evaluation.significance import ALPHA, Correction, benjamini_yekutieli
 from normastcu.evaluation.systems import Row, estimate, estimate_row, estimate_table
 
@@ -182,20 +182,12 @@ def ranking_ceiling(
         The columns and rows of `human_ceiling`, for each measure; `n` is the number of systems,
         `n_queries` the smallest number of queries of a comparison.
     """
-    people = _at_least_two(list(references))
+    _at_least_two(list(references))
     rows: list[Row] = []
     for measure in measures:
-        pairs = {
-            (annotator, person): ranked_pair(
-                (without_gaps or {}).get(annotator, measured),
-                annotator,
-                references[person],
-                measure,
-                query_set,
-            )
-            for person in people
-            for annotator in (person, *others)
-        }
+        pairs = leave_one_out_pairs(
+            measured, references, others, measure, query_set, without_gaps=without_gaps
+        )
         statistic = {coefficient: COEFFICIENTS[coefficient]}
         values = {
             key: compare(pair, statistic, indices)[coefficient] for key, pair in pairs.items()
@@ -212,6 +204,38 @@ def ranking_ceiling(
                 | {"n": len(measured.systems)}
             )
     return estimate_table(rows, LEADING, confidences)
+
+
+def leave_one_out_pairs(
+    measured: QueryMeasures,
+    references: Mapping[str, str],
+    others: Sequence[str],
+    measure: str,
+    query_set: str,
+    *,
+    without_gaps: Mapping[str, QueryMeasures] | None = None,
+) -> dict[tuple[str, str], RankedPair]:
+    """Put each person, and every other annotator, beside each leave-one-out qrels.
+
+    Parameters
+    ----------
+    measured, references, others, query_set, without_gaps
+        As in `ranking_ceiling`.
+    measure : str
+        The measure whose values are put beside each other.
+
+    Returns
+    -------
+    dict of (str, str) to RankedPair
+        By annotator and the person left out; a person is beside the qrels without it only.
+    """
+    return {
+        (annotator, person): ranked_pair(
+            (without_gaps or {}).get(annotator, measured), annotator, reference, measure, query_set
+        )
+        for person, reference in references.items()
+        for annotator in (person, *others)
+    }
 
 
 def alternative_annotator_tests(

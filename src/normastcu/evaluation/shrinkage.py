@@ -24,13 +24,17 @@ import numpy as np
 import pandas as pd
 
 from normastcu.evaluation.bootstrap import CONFIDENCES, ClusterEstimate, FloatArray, Interval
-from normastcu.evaluation.human_ceiling import MEAN, MINUS_PEOPLE, UNDEFINED_PART
+from normastcu.evaluation.human_ceiling import (
+    MEAN,
+    MINUS_PEOPLE,
+    UNDEFINED_PART,
+    leave_one_out_pairs,
+)
 from normastcu.evaluation.measures import QueryMeasures
 from normastcu.evaluation.rank_correlation import (
     COEFFICIENTS,
     Comparison,
     RankedPair,
-    ranked_pair,
     ranked_pairs,
 )
 from normastcu.evaluation.runs import BoolArray
@@ -152,20 +156,15 @@ def shrunken_differences(
     """
     statistic = COEFFICIENTS[coefficient]
     rows: list[Row] = []
+    pairs = {
+        measure: leave_one_out_pairs(
+            measured, references, others, measure, "common", without_gaps=without_gaps
+        )
+        for measure in measures
+    }
     for other, measure in product(others, measures):
-        beside = [
-            (
-                ranked_pair(measured, other, reference, measure, "common"),
-                ranked_pair(
-                    (without_gaps or {}).get(person, measured),
-                    person,
-                    reference,
-                    measure,
-                    "common",
-                ),
-            )
-            for person, reference in references.items()
-        ]
+        of = pairs[measure]
+        beside = [(of[other, person], of[person, person]) for person in references]
         leading = {
             "qrels": other,
             "reference": MEAN,

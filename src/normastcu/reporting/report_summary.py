@@ -98,15 +98,20 @@ class _Judge:
     cost: float | None
 
     @property
+    def usable_rows(self) -> list[Row]:
+        """Verdicts by which it may rank systems."""
+        return [row for row in self.verdicts if row["verdict"] == USABLE]
+
+    @property
     def usable(self) -> list[str]:
         """Measures by which it may rank systems."""
-        return [str(row["measure"]) for row in self.verdicts if row["verdict"] == USABLE]
+        return [str(row["measure"]) for row in self.usable_rows]
 
     @property
     def by_bound(self) -> list[str]:
         """Measures by which it is shown to keep the reference's ranking."""
-        rows = [row for row in self.verdicts if row["verdict"] == USABLE]
-        return [str(row["measure"]) for row in rows if "bound" in str(row["shown_by"])]
+        by_bound = [row for row in self.usable_rows if "bound" in str(row["shown_by"])]
+        return [str(row["measure"]) for row in by_bound]
 
     @property
     def passes(self) -> bool:
@@ -229,7 +234,7 @@ def _about_ranking(judges: Sequence[_Judge], language: Language) -> str:
 
 def _how_sure(judge: _Judge, language: Language) -> str:
     """Say by what a judge may rank systems, at what cost, and how sure that is."""
-    rows = [row for row in judge.verdicts if row["verdict"] == USABLE]
+    rows = judge.usable_rows
     return text_of(
         language,
         "summary.usable",
