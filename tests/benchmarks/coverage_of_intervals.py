@@ -46,6 +46,17 @@ PUBLISHED_NDCG = (
 )
 
 
+def held(truth: float, observed: float, low: float, high: float) -> dict:
+    """Tell whether an interval holds the true value."""
+    return {
+        "true": truth,
+        "observed": observed,
+        "holds": low - 1e-9 <= truth <= high + 1e-9,
+        "too_high": truth < low - 1e-9,
+        "width": high - low,
+    }
+
+
 def qualities(kind: str, rng: np.random.Generator) -> np.ndarray:
     """Return the true level of each system."""
     if kind == "normal":
@@ -145,17 +156,8 @@ def simulate_beside_people(
         observed = found.loc[found["statistic"] == DIFFERENCE].iloc[0]
         for method, row in {"BCa": observed, "shrunken": shrunken.iloc[0]}.items():
             low, high = row["ci90_low"], row["ci90_high"]
-            yield {
-                "systems": kind,
-                "bias": bias,
-                "coefficient": DIFFERENCE,
-                "true": truth,
-                "observed": observed["value"],
-                "method": method,
-                "holds": low - 1e-9 <= truth <= high + 1e-9,
-                "too_high": truth < low - 1e-9,
-                "width": high - low,
-            }
+            where = {"systems": kind, "bias": bias, "coefficient": DIFFERENCE, "method": method}
+            yield where | held(truth, observed["value"], low, high)
 
 
 def intervals(
@@ -199,17 +201,8 @@ def simulate(kind: str, bias: float, collections: int, resamples: int) -> Iterat
             truth = float(COEFFICIENTS[name](*true_orders)[0])
             found = intervals(pair, name, replicates[name], drawn)
             for method, (low, high) in found.items():
-                yield {
-                    "systems": kind,
-                    "bias": bias,
-                    "coefficient": name,
-                    "true": truth,
-                    "observed": replicates[name][0],
-                    "method": method,
-                    "holds": low - 1e-9 <= truth <= high + 1e-9,
-                    "too_high": truth < low - 1e-9,
-                    "width": high - low,
-                }
+                where = {"systems": kind, "bias": bias, "coefficient": name, "method": method}
+                yield where | held(truth, replicates[name][0], low, high)
 
 
 def coverage(collections: int, resamples: int) -> pd.DataFrame:
