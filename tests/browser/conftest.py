@@ -16,6 +16,19 @@ from normastcu.annotation.store import AnnotationStore
 from normastcu.annotation.web.app import ServerSettings, create_app
 
 
+def wait_until(page: Page, condition: str) -> None:
+    """Wait until an expression holds; Playwright's own wait needs eval, which a page may bar."""
+    page.evaluate(
+        f"""async () => {{
+            const end = Date.now() + 20000;
+            while (!({condition})) {{
+                if (Date.now() > end) throw new Error('it did not come true');
+                await new Promise((next) => setTimeout(next, 20));
+            }}
+        }}"""
+    )
+
+
 class Server:
     """Serves a store; it can be stopped and started again on the same port."""
 

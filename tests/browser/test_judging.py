@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 from tests.annotation.web.screens import campaign
-from tests.browser.conftest import Enter, Server, Site
+from tests.browser.conftest import Enter, Server, Site, wait_until
 
 READY = "#save-state:not(:empty)"
 SAVED = "#save-state[data-state=saved]"
@@ -250,7 +250,7 @@ def test_a_comment_is_sent_when_the_page_is_left(site: Site, enter: Enter) -> No
 
     with page.expect_response("**/answer"):
         page.goto(f"{site.server.address}/instructions")
-    page.wait_for_function("document.querySelector('#waiting').hidden")
+    wait_until(page, "document.querySelector('#waiting').hidden")
     page.reload()
 
     assert list(site.store.answers()["comment"]) == ["", "em parte"]
@@ -388,7 +388,7 @@ def test_a_tab_of_somebody_else_shows_nothing_of_it(site: Site, enter: Enter) ->
 
     by_keyboard(bruno, "1")
     bruno.evaluate("new BroadcastChannel('end').postMessage(null)")
-    ana.wait_for_function("window.ended")
+    wait_until(ana, "window.ended")
 
     assert ana.locator("#answer input[type=radio]:checked").count() == 0
     assert (site.answers("Ana"), len(site.answers("Bruno"))) == ({}, 1)
@@ -492,7 +492,7 @@ def test_an_older_choice_replaces_a_newer_one_only_if_the_person_says_so(
 
     asked.get_by_role("button", name=button).click()
     expect(asked).to_have_count(0)
-    page.wait_for_function("!Object.keys(localStorage).some((name) => name.endsWith('.outbox'))")
+    wait_until(page, "!Object.keys(localStorage).some((name) => name.endsWith('.outbox'))")
     assert list(site.store.answers()["grade"]) == grades
 
 

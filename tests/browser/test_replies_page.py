@@ -1,6 +1,7 @@
 """The page of replies in a browser: filters, search, sorting, in both languages."""
 
 import pytest
+from tests.browser.conftest import wait_until
 from tests.reporting.test_replies_page import page_of
 
 REPLIES = [
@@ -40,11 +41,8 @@ def shown(page):
 
 def wait_for_rows(page, n):
     """Wait until so many rows are visible."""
-    page.wait_for_function(
-        """n => [...document.querySelectorAll("#replies tbody tr")].filter(
-            row => row.offsetParent !== null).length === n""",
-        arg=n,
-    )
+    rows = "[...document.querySelectorAll('#replies tbody tr')]"
+    wait_until(page, f"{rows}.filter((row) => row.offsetParent !== null).length === {n}")
 
 
 @pytest.mark.parametrize("language", ["en", "pt"])
