@@ -19,6 +19,7 @@ from normastcu.judging.client import open_client
 from normastcu.judging.collect import NOT_ASKED, TABLE_TYPES, count_outcomes, judge_table
 from normastcu.judging.cost import cost_per_1000_pairs, usage
 from normastcu.judging.errors import JudgingError
+from normastcu.judging.garbage import no_garbage_collection
 from normastcu.judging.lexical import lexical_grades
 from normastcu.judging.openai_batch import open_batches
 from normastcu.judging.plan import Plan, plan_judge, shorten_request
@@ -95,6 +96,7 @@ def bring_in_recorded(files: list[RawFile], store: ReplyStore) -> pd.DataFrame:
     return typed_frame(rows, {"file": "str", "n_added": "Int64", "n_known": "Int64"})
 
 
+@no_garbage_collection()
 def plan(
     pairs: pd.DataFrame,
     queries: pd.DataFrame,
@@ -212,6 +214,7 @@ def look_up(plan: Plan, *, judge: Judge) -> pd.DataFrame:
     return report(judge, stopped, len(plan.done), 0)
 
 
+@no_garbage_collection()
 def collect(
     plan: Plan,
     _asked: pd.DataFrame,
