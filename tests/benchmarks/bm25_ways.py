@@ -4,7 +4,6 @@ python -m tests.benchmarks.bm25_ways <way> <folder of write_texts> <empty folder
 """
 
 import json
-import resource
 import sys
 import time
 from collections import Counter
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from tests.benchmarks.peak import peak_mib
 
 DEPTH = 1000
 REPRESENTATIONS = (("subject", "text"), ("text",))
@@ -177,7 +177,7 @@ if __name__ == "__main__":
     scores = WAYS[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]), started)
     told = {
         "stages": started.seconds,
-        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mib": peak_mib(),
         "n": {name: len(values) for name, values in sorted(scores.items())},
     }
     print(json.dumps(told))

@@ -10,12 +10,12 @@ import pytest
 from tests.benchmarks.generated_corpus import write_corpus
 
 MEASURE = """
-import resource, sys, time
+import sys, time
+from tests.benchmarks.peak import peak_mib
 start = time.perf_counter()
 {body}
 seconds = time.perf_counter() - start
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(f"{{seconds:.1f}} {{peak:.0f}}")
+print(f"{{seconds:.1f}} {{peak_mib():.0f}}")
 """
 OURS = """
 from pathlib import Path
