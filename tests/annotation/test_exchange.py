@@ -175,6 +175,20 @@ def test_another_version_is_refused(exported, other):
         import_campaign(other, rewritten(exported, change))
 
 
+@pytest.mark.parametrize("left_out", ["sha256", "rows"])
+def test_a_manifest_that_does_not_vouch_for_a_table_is_refused(exported, other, left_out):
+    def change(name, data):
+        manifest = json.loads(data) if name == "manifest.json" else None
+        if manifest is None:
+            return data
+        del manifest["tables"]["events"][left_out]
+        return json.dumps(manifest)
+
+    with pytest.raises(AnnotationError, match="no usable manifest"):
+        import_campaign(other, rewritten(exported, change))
+    assert other.people() == []
+
+
 def test_another_file_is_refused(tmp_path, other):
     path = tmp_path / "a.zip"
     path.write_bytes(b"text")

@@ -235,8 +235,9 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(archive.read(_MANIFEST))
         known = (manifest["format"], manifest["version"], sorted(manifest["tables"]))
-        n_campaigns = manifest["tables"]["campaign"]["rows"]
-    except (KeyError, TypeError, ValueError) as error:
+        stated = {name: (one["rows"], one["sha256"]) for name, one in manifest["tables"].items()}
+        n_campaigns, _ = stated["campaign"]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise AnnotationError(
             f"{path} is no full export: it has no usable {_MANIFEST}. Give a .zip that `kedro "
             "annotate export` wrote."
