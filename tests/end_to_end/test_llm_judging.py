@@ -4,8 +4,13 @@ import csv
 import json
 import os
 import re
+import signal
 import sqlite3
+import subprocess
+import sys
+import threading
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -22,6 +27,14 @@ from normastcu.hooks import IncompleteJudgingError
 
 KEY = "test-key-that-nobody-may-see"
 PAIRS = 15
+# A shell that starts the tests in the background has its children ignore Ctrl-C.
+INTERRUPTIBLE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from kedro.framework.cli import main
+sys.argv[1:1] = ["run", "--env", "test", "--pipelines", "llm_judging"]
+main()
+"""
 
 
 def configure(project: Path, servers: dict[str, LoopbackLlm], **model) -> None:
@@ -188,6 +201,38 @@ def test_models_in_process_that_fail_or_reply_anything_stop_no_other(
         ("random_rationale", "truncated"): PAIRS,
         ("good_rationale", "ok"): PAIRS,
     }
+
+
+def test_ctrl_c_ends_the_run_with_the_way_on_and_the_same_command_asks_the_rest(
+    kedro_run, project, pairs
+):
+    answered, all_wait = 5, threading.Event()
+
+    def some(call) -> Answer:
+        if call.number == answered + 1:  # the second of two threads
+            all_wait.set()
+        return replace(graded(call), latency=60.0 if call.number >= answered else 0.0)
+
+    with LoopbackLlm(some) as server:
+        configure(project, {"good": server})
+        prepare(kedro_run)
+        with subprocess.Popen(
+            [sys.executable, "-c", INTERRUPTIBLE, "--params", f"pairs={pairs}"],
+            cwd=project,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            assert all_wait.wait(120), "the run has not come to its calls"
+            process.send_signal(signal.SIGINT)
+            said, _ = process.communicate(timeout=30)
+        assert process.returncode not in (0, -signal.SIGINT)
+        assert "the same command goes on where it stopped" in " ".join(said.split())
+        assert "Traceback" not in said
+        server.follow(graded)
+        kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        assert server.counts.calls == PAIRS - answered
+    assert judgments(project)["outcome"].eq("ok").all()
 
 
 def test_one_judge_alone_by_its_namespace(kedro_run, project, pairs):
