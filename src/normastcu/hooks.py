@@ -35,6 +35,7 @@ from normastcu.reporting.summary import (
     find_incomplete,
     incomplete_sentence,
     print_folders,
+    print_outcomes,
     print_summary,
 )
 from normastcu.reporting.verdict_summary import print_verdict
@@ -104,14 +105,15 @@ class InputHooks:
 
 
 class JudgingHooks:
-    """Ends a run with an error when a judge has fewer grades than it must."""
+    """Says how the judges' pairs have ended, with an error where one has too few grades."""
 
     @hook_impl(trylast=True)
     def after_pipeline_run(
         self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog
     ) -> None:
-        """Show the outcomes by judge, and the command that completes the rest."""
-        ended = _ended(pipeline.all_outputs(), catalog)
+        """Show the outcomes by judge, or the command that completes the rest."""
+        made = pipeline.all_outputs()
+        ended = _ended(made, catalog)
         if ended is None:
             return
         outcomes, summary = ended
@@ -119,6 +121,10 @@ class JudgingHooks:
         if len(incomplete):
             command = _command(run_params)
             raise IncompleteJudgingError(incomplete_sentence(incomplete, outcomes, command))
+        if SUMMARY not in made:
+            console = _console()
+            print_outcomes(console, outcomes, summary)
+            print_folders(console, _report_folders(made, catalog))
 
 
 class SpendingHooks:
@@ -164,12 +170,16 @@ class SummaryHooks:
         made = pipeline.all_outputs()
         if SUMMARY not in made:
             return
-        console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+        console = _console()
         summary, people = catalog.load(SUMMARY), catalog.load("human_kappa")
         given = {name: catalog.load(name) for name in VERDICT_TABLES if name in made}
         print_summary(console, summary, people)
         print_verdict(console, summary, people, **given)
         print_folders(console, _report_folders(made, catalog))
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
 
 
 def _ended(made: Collection[str], catalog: DataCatalog) -> tuple[pd.DataFrame, pd.DataFrame] | None:

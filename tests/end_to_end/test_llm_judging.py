@@ -235,13 +235,20 @@ def test_ctrl_c_ends_the_run_with_the_way_on_and_the_same_command_asks_the_rest(
     assert judgments(project)["outcome"].eq("ok").all()
 
 
-def test_one_judge_alone_by_its_namespace(kedro_run, project, pairs):
+def test_one_judge_alone_by_its_namespace(kedro_run, project, pairs, capsys):
     with LoopbackLlm(graded) as one, LoopbackLlm(graded) as two:
         configure(project, {"one": one, "two": two})
         prepare(kedro_run)
         kedro_run("llm_judging", env="test", params={"pairs": pairs})
+        told = capsys.readouterr().out
         kedro_run("llm_judging", env="test", namespaces=["llm_judging.two_rationale"])
         assert (one.counts.calls, two.counts.calls) == (PAIRS, PAIRS)
+    rows = [line.split() for line in told.splitlines()]
+    for judge in ("one_rationale", "two_rationale"):
+        assert [judge, "15", "15", "100.0%", "15"] in rows
+    alone = capsys.readouterr().out
+    assert "two_rationale" in alone
+    assert "one_rationale" not in alone
 
 
 def test_one_judge_alone_that_is_refused_ends_the_run_with_the_command_for_it(

@@ -9,6 +9,7 @@ from rich.console import Console
 from normastcu.reporting.summary import (
     incomplete_sentence,
     print_folders,
+    print_outcomes,
     print_summary,
     summarise_judges,
 )
@@ -104,3 +105,24 @@ def test_the_command_is_given_where_it_completes_something(outcomes, stopped, co
         assert f"judging.again=[{first}]" in said
         assert "`reply_token_cap`" in said
         assert "`least_coverage`" in said
+
+
+def test_how_the_pairs_have_ended_is_told_judge_by_judge():
+    outcomes = pd.DataFrame(
+        [("x", "error", 1), ("x", "ok", 6), ("x", "truncated", 1_993), ("y", "ok", 0)],
+        columns=["judge", "outcome", "n"],
+    )
+    summary = pd.DataFrame(
+        {
+            "judge": ["x", "y"],
+            "n": [2_000, 0],
+            "n_ok": [6, 0],
+            "coverage": [0.003, None],
+            "n_calls": [2_104, 0],
+        }
+    )
+    console = Console(width=120, file=io.StringIO())
+    print_outcomes(console, outcomes, summary)
+    rows = [line.split() for line in console.file.getvalue().splitlines()]
+    assert ["x", "2,000", "6", "0.3%", "2,104", "1", "error,", "1,993", "truncated"] in rows
+    assert ["y", "0", "0", "0"] in rows

@@ -145,6 +145,36 @@ def print_plan(console: Console, plan: pd.DataFrame) -> None:
     console.print(table)
 
 
+def print_outcomes(console: Console, outcomes: pd.DataFrame, summary: pd.DataFrame) -> None:
+    """Print how the pairs of each judge have ended.
+
+    Parameters
+    ----------
+    console
+        Where to print.
+    outcomes
+        judge, outcome, n.
+    summary
+        judge, n, n_ok, coverage, n_calls (of this run).
+    """
+    table = Table(title="How each judge's pairs have ended", box=SIMPLE)
+    table.add_column("judge", no_wrap=True)
+    for heading in ("pairs", "with a grade", "coverage", "calls of this run"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("without a grade")
+    for row in summary.to_dict("records"):
+        others = outcomes[(outcomes["judge"] == row["judge"]) & (outcomes["outcome"] != "ok")]
+        table.add_row(
+            escape(row["judge"]),
+            f"{row['n']:,}",
+            f"{row['n_ok']:,}",
+            "" if pd.isna(row["coverage"]) else f"{row['coverage']:.1%}",
+            f"{row['n_calls']:,}",
+            _counted(others),
+        )
+    console.print(table)
+
+
 def find_incomplete(summary: pd.DataFrame) -> pd.DataFrame:
     """Return the judges that have fewer grades than they must, or were stopped.
 
@@ -189,7 +219,7 @@ def incomplete_sentence(incomplete: pd.DataFrame, outcomes: pd.DataFrame, comman
 
 def _counted(outcomes: pd.DataFrame) -> str:
     return ", ".join(
-        f"{n} {outcome}" for outcome, n in zip(outcomes["outcome"], outcomes["n"], strict=True)
+        f"{n:,} {outcome}" for outcome, n in zip(outcomes["outcome"], outcomes["n"], strict=True)
     )
 
 
