@@ -7,10 +7,8 @@ from typing import Any, TypeVar, cast
 
 import click
 from kedro.framework.cli.project import run as kedro_run
-from kedro.framework.project import pipelines
 from kedro.framework.session import KedroSession
 from kedro.io import CatalogProtocol
-from rich.console import Console
 
 from normastcu.annotation.commands import annotate_group
 from normastcu.annotation.errors import AnnotationError
@@ -25,7 +23,7 @@ from normastcu.judging.store_files import (
     import_jsonl,
     import_parquet,
 )
-from normastcu.reporting.summary import print_plan
+from normastcu.reporting.summary import print_plan, summary_console
 from normastcu.retrieval.errors import RetrievalError
 from normastcu.services.errors import ServiceError
 
@@ -130,12 +128,11 @@ def import_replies(path: Path, env: str | None) -> None:
 def _estimate(env: str | None, params: dict[str, Any]) -> None:
     session = KedroSession.create(env=env, runtime_params=params)
     with session:
-        session.run(pipeline_names=["llm_judging"], tags=["plan"])
-        if JUDGING_PLAN not in pipelines["llm_judging"].all_outputs():
-            click.echo("There is nothing to ask: no active judge is asked by calls.")
-            return
-        catalog = session.load_context().catalog
-        print_plan(Console(), catalog.load(JUDGING_PLAN))
+        made = session.run(pipeline_names=["llm_judging"], tags=["plan"])
+    if JUDGING_PLAN not in made:
+        click.echo("There is nothing to ask: no active judge is asked by calls.")
+        return
+    print_plan(summary_console(), made[JUDGING_PLAN].load())
 
 
 def _with_store(env: str | None, use: Callable[[ReplyStore], T]) -> T:

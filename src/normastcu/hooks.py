@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +14,6 @@ from kedro.framework.project import pipelines
 from kedro.io import DataCatalog
 from kedro.pipeline import Node, Pipeline
 from kedro.validation.type_extractor import TypeExtractor
-from rich.console import Console
 
 from normastcu.configuration import (
     RESOLVERS,
@@ -37,6 +35,7 @@ from normastcu.reporting.summary import (
     print_folders,
     print_outcomes,
     print_summary,
+    summary_console,
 )
 from normastcu.reporting.verdict_summary import print_verdict
 from normastcu.retrieval.known_systems import check_depth
@@ -44,7 +43,6 @@ from normastcu.retrieval.known_systems import check_depth
 SUMMARY = "judge_summary"
 JUDGING_SUMMARY = "judging_summary"
 VERDICT_TABLES = ("verdict", "system_ceiling", "replacement_tests", "cost")
-PLAIN_WIDTH = 120
 RUNNERS_AT_ONCE = ("ThreadRunner", "ParallelRunner")
 
 
@@ -122,7 +120,7 @@ class JudgingHooks:
             command = _command(run_params)
             raise IncompleteJudgingError(incomplete_sentence(incomplete, outcomes, command))
         if SUMMARY not in made:
-            console = _console()
+            console = summary_console()
             print_outcomes(console, outcomes, summary)
             print_folders(console, _report_folders(made, catalog))
 
@@ -170,16 +168,12 @@ class SummaryHooks:
         made = pipeline.all_outputs()
         if SUMMARY not in made:
             return
-        console = _console()
+        console = summary_console()
         summary, people = catalog.load(SUMMARY), catalog.load("human_kappa")
         given = {name: catalog.load(name) for name in VERDICT_TABLES if name in made}
         print_summary(console, summary, people)
         print_verdict(console, summary, people, **given)
         print_folders(console, _report_folders(made, catalog))
-
-
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
 
 
 def _ended(made: Collection[str], catalog: DataCatalog) -> tuple[pd.DataFrame, pd.DataFrame] | None:

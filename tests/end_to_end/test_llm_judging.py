@@ -303,6 +303,8 @@ def test_the_plan_alone(kedro_run, project, pairs):
         result = CliRunner().invoke(cli, ["estimate", "--env", "test"])
         assert result.exit_code == 0, result.output
         assert server.counts.calls == 0
+    assert re.search(r"good_rationale +5 +5 .* 0\.3 min", result.output)
+    assert re.search(r"all judges +5 +5 ", result.output)
     plan = pd.read_parquet(project / "data/08_reporting/test/tables/judging_plan.parquet").iloc[0]
     # The five pairs that people judged, at fifteen a minute.
     assert (plan["pairs"], plan["calls"], plan["seconds"]) == (5, 5, 20)

@@ -10,6 +10,7 @@ from normastcu.reporting.summary import (
     incomplete_sentence,
     print_folders,
     print_outcomes,
+    print_plan,
     print_summary,
     summarise_judges,
 )
@@ -126,3 +127,24 @@ def test_how_the_pairs_have_ended_is_told_judge_by_judge():
     rows = [line.split() for line in console.file.getvalue().splitlines()]
     assert ["x", "2,000", "6", "0.3%", "2,104", "1", "error,", "1,993", "truncated"] in rows
     assert ["y", "0", "0", "0"] in rows
+
+
+def test_a_plan_is_read_whole_on_a_narrow_terminal():
+    plan = pd.DataFrame(
+        {
+            "judge": ["a-model-with-quite-a-long-name_rationale", "b"],
+            "pairs": pd.array([14_469, 1], dtype="Int64"),
+            "calls": pd.array([14_469, 0], dtype="Int64"),
+            "tokens_in": pd.array([98_000_000, 0], dtype="Int64"),
+            "tokens_out": pd.array([14_816_256, 0], dtype="Int64"),
+            "cost": pd.array([None, 0.0], dtype="Float64"),
+            "seconds": pd.array([None, 90.0], dtype="Float64"),
+        }
+    )
+    console = Console(width=80, file=io.StringIO())
+    print_plan(console, plan)
+    told = console.file.getvalue()
+    assert "…" not in told
+    rows = [line.split()[-7:] for line in told.splitlines()]
+    assert ["1", "0", "0", "0", "0.00", "1.5", "min"] in rows
+    assert ["14,470", "14,469", "98,000,000", "14,816,256", "unknown", "no", "limit"] in rows

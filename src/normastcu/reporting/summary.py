@@ -1,5 +1,6 @@
 """The few lines that a run ends with."""
 
+import sys
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from normastcu.collection.judgments import REFERENCE
 
+PLAIN_WIDTH = 120
 TEXT_COLUMNS = ("judge", "ci_method", "reading", "undefined")
 WHOLE_COLUMNS = ("n", "n_asked", "n_queries")
 ASKED_BY_THE_NEXT_RUN = ("error", "not asked")
@@ -88,6 +90,11 @@ def summarise_judges(
     )
 
 
+def summary_console() -> Console:
+    """Return where such lines are printed: as wide as the terminal, wide enough elsewhere."""
+    return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+
+
 def print_summary(console: Console, summary: pd.DataFrame, human_kappa: pd.DataFrame) -> None:
     """Print the judges, and the people's agreement beside them.
 
@@ -128,10 +135,11 @@ def print_plan(console: Console, plan: pd.DataFrame) -> None:
         cost are the most that the replies may take.
     """
     table = Table(title="What is left to ask (at most)", box=SIMPLE)
-    table.add_column("judge", no_wrap=True)
+    table.add_column("judge", overflow="fold")
     for heading in ("pairs", "calls left", "tokens in", "tokens out", "cost", "time"):
         table.add_column(heading, justify="right", no_wrap=True)
-    total = plan.drop(columns="judge").sum(skipna=False).to_dict() | {"judge": "all judges"}
+    numbers = plan.drop(columns="judge")
+    total = {name: numbers[name].sum(skipna=False) for name in numbers} | {"judge": "all judges"}
     for row in [*plan.to_dict("records"), total]:
         table.add_row(
             escape(row["judge"]),
@@ -140,7 +148,7 @@ def print_plan(console: Console, plan: pd.DataFrame) -> None:
             f"{row['tokens_in']:,}",
             f"{row['tokens_out']:,}",
             "unknown" if pd.isna(row["cost"]) else f"{row['cost']:,.2f}",
-            "no limit set" if pd.isna(row["seconds"]) else f"{row['seconds'] / 60:,.1f} min",
+            "no limit" if pd.isna(row["seconds"]) else f"{row['seconds'] / 60:,.1f} min",
         )
     console.print(table)
 
@@ -158,8 +166,8 @@ def print_outcomes(console: Console, outcomes: pd.DataFrame, summary: pd.DataFra
         judge, n, n_ok, coverage, n_calls (of this run).
     """
     table = Table(title="How each judge's pairs have ended", box=SIMPLE)
-    table.add_column("judge", no_wrap=True)
-    for heading in ("pairs", "with a grade", "coverage", "calls of this run"):
+    table.add_column("judge", overflow="fold")
+    for heading in ("pairs", "with a grade", "coverage", "calls now"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("without a grade")
     for row in summary.to_dict("records"):
