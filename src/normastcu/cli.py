@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 
 import click
 from kedro.framework.cli.project import run as kedro_run
+from kedro.framework.project import pipelines
 from kedro.framework.session import KedroSession
 from kedro.io import CatalogProtocol
 
@@ -38,8 +39,7 @@ INPUT_ERRORS = (
     ServiceError,
 )
 
-UNKNOWN_PIPELINE = "Failed to find the pipeline named"
-WHY_UNKNOWN = (
+WHICH_PIPELINES = (
     "There is `retrieval_runs` where the environment names systems (active_systems), `pooling` "
     "where it names pooling_systems, and `llm_judging` where it names judges (active_judges)."
 )
@@ -67,11 +67,33 @@ def with_sentences(command: Callable[..., Any]) -> Callable[..., Any]:
             for cause in _causes(error):
                 if isinstance(cause, INPUT_ERRORS):
                     raise click.ClickException(str(cause)) from error
-                if str(cause).startswith(UNKNOWN_PIPELINE):
-                    raise click.ClickException(f"{cause} {WHY_UNKNOWN}") from error
+                for said, what_there_is in UNKNOWN.items():
+                    if str(cause).startswith(said):
+                        sentence = f"{str(cause).rstrip('.')}. {what_there_is(str(cause))}"
+                        raise click.ClickException(sentence) from error
             raise
 
     return wrapped
+
+
+def _namespaces(_said: str) -> str:
+    nodes = [node for pipeline in pipelines.values() for node in pipeline.nodes]
+    names = sorted({str(node.namespace) for node in nodes if "." in str(node.namespace)})
+    return f"This environment has {', '.join(names)}."
+
+
+def _environments(said: str) -> str:
+    folder = Path(said.rsplit(": ", 1)[1]).parent
+    names = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    return f"An environment is a folder there: {', '.join(names)}, or one of your own."
+
+
+UNKNOWN: dict[str, Callable[[str], str]] = {
+    "Failed to find the pipeline named": lambda _: WHICH_PIPELINES,
+    "Pipeline does not contain nodes with the following namespaces": _namespaces,
+    "Given configuration path either does not exist": _environments,
+}
+"""How Kedro's errors of an unknown name begin, and what says which names there are."""
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

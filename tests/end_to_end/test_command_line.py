@@ -33,6 +33,11 @@ def test_both_spellings_run_a_pipeline(command, project, spelling):
             ["--pipelines", "llm_judging"],
             "Run first: kedro run --pipelines ingestion (with the same --env)",
         ),
+        (
+            ["--pipelines", "llm_judging", "--namespaces", "llm_judging.nobody"],
+            "['llm_judging.nobody']. This environment has llm_judging.lexical, llm_judging.smollm2",
+        ),
+        (["--env", "nowhere"], "conf/nowhere. An environment is a folder there: base, juristcu,"),
     ],
 )
 def test_an_error_of_the_input_is_one_sentence(command, arguments, sentence):
