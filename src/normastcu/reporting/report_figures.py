@@ -19,6 +19,7 @@ from normastcu.collection.settings import GradeScale
 from normastcu.reporting import figures, system_figures
 from normastcu.reporting.report_tables import Tables
 from normastcu.reporting.report_texts import Language, text_of
+from normastcu.reporting.system_tables import of_all_systems
 
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -147,10 +148,7 @@ def sizes_of(table: pd.DataFrame, language: Language) -> str:
     >>> sizes_of(pd.DataFrame(families), "pt")
     'sistemas: 15.'
     """
-    for column, shown in (("query_set", "per_qrels"), ("system_set", "all")):
-        if column in table:
-            table = table[table[column] == shown]
-    said = []
+    table, said = of_all_systems(table), []
     for column in ("n", "n_queries", "n_systems"):
         counts = table[column].dropna() if column in table else ()
         if len(counts):

@@ -15,7 +15,7 @@ from normastcu.reporting import report_cells as cells
 from normastcu.reporting.page_parts import clean
 from normastcu.reporting.report_cells import Cell, Column, Row, Write
 from normastcu.reporting.report_texts import Language, text_of, value_of
-from normastcu.reporting.system_tables import SHOWN_COEFFICIENTS, is_judged_share
+from normastcu.reporting.system_tables import SHOWN_COEFFICIENTS, is_judged_share, of_all_systems
 
 LONG_ROWS = 16
 """From so many rows on a table is folded on the screen."""
@@ -140,7 +140,7 @@ def system_measures(tables: Tables, language: Language) -> TableView:
     """Return Table 9: the reference's measures of each system, with rank and interval."""
     leading = ["qrels", "system", "query_set", "measure"]
     measures = tables.get("measures", pd.DataFrame(columns=leading))
-    own = measures[(measures["qrels"] == REFERENCE) & (measures["query_set"] == "per_qrels")]
+    own = of_all_systems(measures[measures["qrels"] == REFERENCE])
     names = list(dict.fromkeys(own["measure"]))
     wide = _side_by_side(own, "system", {name: own["measure"] == name for name in names})
     families = tables.get("table_9", pd.DataFrame(columns=["system", "family"]))
@@ -160,7 +160,7 @@ def correlations(tables: Tables, language: Language) -> TableView:
     """Return Table 13: tau-b and rho of each qrels with the reference, with intervals."""
     leading = ["qrels", "query_set", "system_set", "coefficient", "measure"]
     table = tables.get("rank_correlation", pd.DataFrame(columns=leading))
-    own = table[(table["query_set"] == "per_qrels") & (table["system_set"] == "all")]
+    own = of_all_systems(table)
     parts = {
         f"{measure}, {value_of(language, 'coefficient', coefficient)}": (
             (own["measure"] == measure) & (own["coefficient"] == coefficient)

@@ -21,7 +21,7 @@ from normastcu.reporting.figures import (
     MATRIX_COLOURS,
     ink_on,
 )
-from normastcu.reporting.system_tables import is_judged_share
+from normastcu.reporting.system_tables import is_judged_share, of_all_systems
 
 PAGE_INCHES = 7.2
 ROW_INCHES = 0.21
@@ -106,11 +106,7 @@ def tau_intervals(correlations: pd.DataFrame, kinds: Mapping[str, str], bound: f
     bound
         Where the line is drawn.
     """
-    shown = correlations[
-        (correlations["coefficient"] == "tau_b")
-        & (correlations["query_set"] == "per_qrels")
-        & (correlations["system_set"] == "all")
-    ]
+    shown = of_all_systems(correlations[correlations["coefficient"] == "tau_b"])
     if shown.empty:
         return _nothing("there is nothing to compare")
     names = [name for name, kind in kinds.items() if kind != "reference"]
@@ -191,7 +187,7 @@ class _Panel:
 
 
 def _panels(measures: pd.DataFrame, names: Mapping[str, str], column: str) -> Iterator[_Panel]:
-    shown = measures[(measures["query_set"] == "per_qrels") & measures["qrels"].isin(list(names))]
+    shown = of_all_systems(measures[measures["qrels"].isin(list(names))])
     rows = list(names)
     for measure, own in shown.groupby("measure", sort=False):
         if is_judged_share(str(measure)):

@@ -9,6 +9,24 @@ from normastcu.collection.judgments import REFERENCE
 SHOWN_COEFFICIENTS = ("tau_b", "rho")
 
 
+def of_all_systems(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that the paper shows: of all systems, each qrels on its own queries.
+
+    A table without the column `query_set` or `system_set` is not divided by it.
+
+    Examples
+    --------
+    >>> sets = {"query_set": ["per_qrels", "common", "per_qrels"]}
+    >>> of_all_systems(pd.DataFrame(sets | {"system_set": ["all", "all", "one_per_family"]}))
+       query_set system_set
+    0  per_qrels        all
+    """
+    for column, shown in (("query_set", "per_qrels"), ("system_set", "all")):
+        if column in table:
+            table = table[table[column] == shown]
+    return table
+
+
 def system_table(
     measures: pd.DataFrame, families: Mapping[str, str], reference: str = REFERENCE
 ) -> pd.DataFrame:
@@ -29,7 +47,7 @@ def system_table(
         system, family, n_queries, then each measure and, unless it is `Judged@k`, its rank under
         the name `<measure>_rank` (equal values share the lowest).
     """
-    own = measures[(measures["qrels"] == reference) & (measures["query_set"] == "per_qrels")]
+    own = of_all_systems(measures[measures["qrels"] == reference])
     table = pd.DataFrame({"system": list(families), "family": list(families.values())}, dtype="str")
     table["n_queries"] = _by_system(own.drop_duplicates("system"), "n_queries", table)
     for measure, rows in own.groupby("measure", sort=False):
@@ -57,11 +75,7 @@ def correlation_table(
         qrels, reference, query_set (per_qrels, the paper's), n_systems, n_queries, then a column
         `<measure>_<coefficient>` for each; an undefined one is missing.
     """
-    shown = correlations[
-        (correlations["query_set"] == "per_qrels")
-        & (correlations["system_set"] == "all")
-        & correlations["coefficient"].isin(coefficients)
-    ]
+    shown = of_all_systems(correlations[correlations["coefficient"].isin(coefficients)])
     leading = ["qrels", "reference", "query_set", "n_systems", "n_queries"]
     table = shown[leading].drop_duplicates("qrels").reset_index(drop=True)
     for (measure, coefficient), rows in shown.groupby(["measure", "coefficient"], sort=False):
