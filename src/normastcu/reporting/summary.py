@@ -1,7 +1,8 @@
 """The few lines that a run ends with."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 from rich.box import SIMPLE
@@ -134,10 +135,8 @@ def print_plan(console: Console, plan: pd.DataFrame) -> None:
         judge, pairs, calls, tokens_in, tokens_out, cost, seconds; unknown is missing. Tokens and
         cost are the most that the replies may take.
     """
-    table = Table(title="What is left to ask (at most)", box=SIMPLE)
-    table.add_column("judge", overflow="fold")
-    for heading in ("pairs", "calls left", "tokens in", "tokens out", "cost", "time"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("pairs", "calls left", "tokens in", "tokens out", "cost", "time")
+    table = _table_of_judges("What is left to ask (at most)", headings, overflow="fold")
     numbers = plan.drop(columns="judge")
     total = {name: numbers[name].sum(skipna=False) for name in numbers} | {"judge": "all judges"}
     for row in [*plan.to_dict("records"), total]:
@@ -165,10 +164,8 @@ def print_outcomes(console: Console, outcomes: pd.DataFrame, summary: pd.DataFra
     summary
         judge, n, n_ok, coverage, n_calls (of this run).
     """
-    table = Table(title="How each judge's pairs have ended", box=SIMPLE)
-    table.add_column("judge", overflow="fold")
-    for heading in ("pairs", "with a grade", "coverage", "calls now"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("pairs", "with a grade", "coverage", "calls now")
+    table = _table_of_judges("How each judge's pairs have ended", headings, overflow="fold")
     table.add_column("without a grade")
     for row in summary.to_dict("records"):
         others = outcomes[(outcomes["judge"] == row["judge"]) & (outcomes["outcome"] != "ok")]
@@ -250,11 +247,19 @@ def _ways_on(incomplete: pd.DataFrame, outcomes: pd.DataFrame, command: str) -> 
     return ways
 
 
-def _judge_table(summary: pd.DataFrame) -> Table:
-    table = Table(title="Judges against the reference (the people's mean grade)", box=SIMPLE)
-    table.add_column("judge", no_wrap=True)
-    for heading in ("coverage", "kappa", "95 % interval", "people", "exact", "ME", "MAE"):
+def _table_of_judges(title: str, headings: Sequence[str], **names: Any) -> Table:
+    """Start a table with a judge's name and numbers; `names` says how long names are shown."""
+    table = Table(title=title, box=SIMPLE)
+    table.add_column("judge", **names)
+    for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _judge_table(summary: pd.DataFrame) -> Table:
+    headings = ("coverage", "kappa", "95 % interval", "people", "exact", "ME", "MAE")
+    title = "Judges against the reference (the people's mean grade)"
+    table = _table_of_judges(title, headings, no_wrap=True)
     table.add_column("reading")
     for row in summary.to_dict("records"):
         table.add_row(
