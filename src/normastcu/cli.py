@@ -64,16 +64,23 @@ def with_sentences(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return command(*args, **kwargs)
         except Exception as error:
-            for cause in _causes(error):
-                if isinstance(cause, INPUT_ERRORS):
-                    raise click.ClickException(str(cause)) from error
-                for said, what_there_is in UNKNOWN.items():
-                    if str(cause).startswith(said):
-                        sentence = f"{str(cause).rstrip('.')}. {what_there_is(str(cause))}"
-                        raise click.ClickException(sentence) from error
+            for sentence in map(_sentence, _causes(error)):
+                if sentence is not None:
+                    raise click.ClickException(sentence) from error
             raise
 
     return wrapped
+
+
+def _sentence(cause: BaseException) -> str | None:
+    """Return what an error of the input says, and for an unknown name which ones there are."""
+    said = str(cause)
+    if isinstance(cause, INPUT_ERRORS):
+        return said
+    for start, what_there_is in UNKNOWN.items():
+        if said.startswith(start):
+            return f"{said.rstrip('.')}. {what_there_is(said)}"
+    return None
 
 
 def _namespaces(_said: str) -> str:
